@@ -1,0 +1,45 @@
+# Needs python3 (3.11 or later) and make; uses uv if it is there. Everything else is installed into .venv.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+UV     := $(shell command -v uv 2>/dev/null)
+PIP    := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check)
+MAKE_VENV := $(if $(UV),$(UV) venv --quiet --python $(PYTHON) $(VENV),$(PYTHON) -m venv $(VENV))
+
+.PHONY: demo test check bench format clean help
+
+help: ## what can be made
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: $(VENV)/.ready ## a whole run, offline: plan, workers, answer
+	@$(BIN)/handoff ask "Which region grew fastest in 2025, and what do customers say about the charging failures? Write a one-page brief and check its figures."
+
+test: $(VENV)/.ready-dev ## the whole suite
+	@$(BIN)/python -m pytest -q $(ARGS)
+
+check: $(VENV)/.ready-dev ## lint, format, types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+bench: $(VENV)/.ready-dev ## figures, each beside a thin JetStream round trip in the same run
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+format: $(VENV)/.ready-dev ## put the code into shape
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove what was installed and made
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis *.egg-info
+
+$(VENV)/.ready: pyproject.toml requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12 ...")'
+	@echo "setting up $(VENV) ..."
+	@$(MAKE_VENV)
+	@$(PIP) -r requirements.lock
+	@$(PIP) --no-deps -e .
+	@touch $@
+
+$(VENV)/.ready-dev: $(VENV)/.ready requirements-dev.lock
+	@$(PIP) -r requirements-dev.lock
+	@touch $@

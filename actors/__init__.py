@@ -1,0 +1,29 @@
+"""The processes: bus, runner, supervisor, worker, model, tools, teams, launcher, command line.
+
+`Worker`, `tool`, `Outcome` and `Client` are what a program of one's own needs; each is loaded when it is first used.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+__all__ = ["Client", "Outcome", "Worker", "__version__", "tool"]
+
+if TYPE_CHECKING:  # for type checkers alone: at run time the names are loaded when they are used
+    from actors.client import Client
+    from actors.tools.tool import tool
+    from actors.worker.definition import Outcome, Worker
+
+_WHERE = {
+    "Client": "actors.client",
+    "Outcome": "actors.worker.definition",
+    "Worker": "actors.worker.definition",
+    "tool": "actors.tools.tool",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'actors' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_WHERE[name]), name)

@@ -1,0 +1,1 @@
+"""The bus: its port, and what stands behind it (JetStream for real, memory for tests)."""

@@ -1,0 +1,206 @@
+"""The port, spoken to JetStream."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+
+import nats.errors
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.js.client import JetStreamContext
+from nats.js.errors import APIError, ObjectNotFoundError
+from nats.js.errors import NotFoundError as MissingError
+
+from actors.bus.jetstream import wire
+from actors.bus.jetstream.assets import assure_all, assure_queue
+from actors.bus.jetstream.outbox import Outbox
+from actors.bus.jetstream.pull import JetStreamPull
+from actors.bus.jetstream.reader import Reader
+from actors.bus.port import NO_HEADERS, Delivery, Headers, Pull, QueueState, Stored
+from actors.settings import Settings
+from protocol import streams
+from protocol.errors import BusError, TooLargeError
+from protocol.streams import Queue
+
+CLOSE_S = 2
+ASK_S = 5.0
+
+log = structlog.get_logger()
+
+
+class JetStreamBus:
+    """One process on the bus. Made by `connect`."""
+
+    def __init__(self, client: Client, settings: Settings) -> None:
+        self._client = client
+        self._settings = settings
+        self._js: JetStreamContext = client.jetstream(timeout=ASK_S)  # pyright: ignore[reportUnknownMemberType]
+        self._reader = Reader(client)
+        self._outbox = Outbox(client, self._last_or_none)
+        self._pulls: set[JetStreamPull] = set()
+        self._on_reconnect: list[Callable[[], None]] = []
+
+    async def start(self) -> None:
+        """Make sure of the streams and listen for answers."""
+        await self._reader.start()
+        await self._outbox.start()
+        await assure_all(self._js, self._settings)
+
+    async def reconnected(self) -> None:
+        """The bus is back: send again what had no answer, make sure of everything, ask for work again."""
+        await self._outbox.resend()
+        for call in list(self._on_reconnect):
+            call()
+        while self._client.is_connected:
+            try:
+                await assure_all(self._js, self._settings)
+                for pull in list(self._pulls):
+                    await pull.renew()
+            except (BusError, nats.errors.Error) as error:
+                log.warning("bus.not_ready", error=str(error) or type(error).__name__)
+                await asyncio.sleep(0.25)
+            else:
+                return
+
+    def denied(self, subject: str, reason: str) -> None:
+        """The server refused a publish for lack of rights."""
+        self._outbox.deny(subject, reason)
+
+    async def send(
+        self, subject: str, data: bytes, *, expect: int | None = None, headers: Headers = NO_HEADERS
+    ) -> "asyncio.Future[int]":
+        """Hand a message to the bus."""
+        limit = self._settings.message_bytes
+        if len(data) > limit:
+            raise TooLargeError(subject, len(data), limit)
+        return await self._outbox.send(subject, data, expect, headers)
+
+    async def publish(
+        self, subject: str, data: bytes, *, expect: int | None = None, headers: Headers = NO_HEADERS
+    ) -> int:
+        """Store a message and return its sequence."""
+        return await (await self.send(subject, data, expect=expect, headers=headers))
+
+    async def emit(self, subject: str, data: bytes) -> None:
+        """Say something that nobody needs to have heard."""
+        if self._client.is_connected:
+            await self._client.publish(subject, data)
+
+    @asynccontextmanager
+    async def subscribe(self, subject: str, heard: Callable[[Stored], None]) -> AsyncGenerator[None]:
+        """Hear what is said on a subject from now on."""
+
+        async def on(msg: Msg) -> None:
+            heard(wire.heard(msg))
+
+        subscription = await wire.listen(self._client, subject, on)
+        await self._settled()
+        try:
+            yield
+        finally:
+            if not self._client.is_closed:
+                await subscription.unsubscribe()
+
+    async def pull(self, queue: Queue, slots: int, deliver: Callable[[Delivery], None]) -> Pull:
+        """Have the messages of a queue delivered."""
+        pull = JetStreamPull(self._client, queue, slots, deliver, self._assure_queue)
+        await pull.start()
+        self._pulls.add(pull)
+        return pull
+
+    async def read(self, stream: str, subject: str, *, after: int = 0) -> list[Stored]:
+        """Every message under a subject above a sequence, in order."""
+        return await self._reader.all(stream, subject, after)
+
+    async def last(self, stream: str, subjects: Sequence[str]) -> list[Stored]:
+        """The last message of each subject that matches."""
+        return await self._reader.last(stream, list(subjects))
+
+    async def get(self, stream: str, seq: int) -> Stored | None:
+        """The message at one place of a stream."""
+        return await self._reader.at(stream, seq)
+
+    async def delete(self, stream: str, seq: int) -> bool:
+        """Take one message out of a stream."""
+        try:
+            return await self._js.delete_msg(stream, seq)
+        except APIError:
+            return False
+
+    async def put_card(self, key: str, data: bytes) -> None:
+        """Write into the registry; a card that finds no bus is simply written again at the next beat."""
+        if not self._client.is_connected:
+            return
+        try:
+            await self._client.request(f"$KV.{streams.WORKERS}.{key}", data, timeout=ASK_S)
+        except nats.errors.Error as error:
+            log.debug("card.unsure", key=key, error=str(error) or type(error).__name__)
+
+    async def drop_card(self, key: str) -> None:
+        """Take a card out of the registry at once."""
+        if self._client.is_connected:
+            await self._client.publish(f"$KV.{streams.WORKERS}.{key}", b"", headers={"KV-Operation": "DEL"})
+            await self._settled()
+
+    async def cards(self, prefix: str = "") -> dict[str, bytes]:
+        """All live cards whose key begins with the prefix."""
+        root = f"$KV.{streams.WORKERS}."
+        found = await self._reader.last(f"KV_{streams.WORKERS}", [f"{root}{prefix}>"])
+        return {m.subject.removeprefix(root): m.data for m in found if "KV-Operation" not in m.headers}
+
+    async def put_artifact(self, name: str, data: bytes) -> str:
+        """Keep something big under a name."""
+        store = await self._js.object_store(streams.ARTIFACTS)
+        info = await store.put(name, data)
+        return info.digest or ""
+
+    async def get_artifact(self, name: str) -> bytes | None:
+        """What was kept under a name."""
+        store = await self._js.object_store(streams.ARTIFACTS)
+        try:
+            return (await store.get(name)).data
+        except (ObjectNotFoundError, MissingError):
+            return None
+
+    async def queues(self, stream: str) -> dict[str, QueueState]:
+        """The queues of a stream, by name."""
+        found: dict[str, QueueState] = {}
+        rows = 0  # counts rows, not names: a queue made meanwhile may push one that was read onto the next page
+        while page := await self._js.consumers_info(stream, offset=rows):
+            rows += len(page)
+            for info in page:
+                found[info.name] = QueueState(
+                    pending=info.num_pending or 0, unsettled=info.num_ack_pending or 0, waiting=info.num_waiting or 0
+                )
+        return found
+
+    def on_reconnect(self, call: Callable[[], None]) -> Callable[[], None]:
+        """Have a function called each time the bus is back."""
+        self._on_reconnect.append(call)
+        return lambda: self._on_reconnect.remove(call)
+
+    async def close(self) -> None:
+        """Let go of the bus: what was said goes out, within a bounded time."""
+        try:
+            async with asyncio.timeout(CLOSE_S):
+                await self._settled()
+        except TimeoutError:
+            log.debug("bus.closed_late")
+        await self._outbox.close()
+        await self._client.close()
+
+    async def _settled(self) -> None:
+        """Everything sent so far has reached the server."""
+        if self._client.is_connected:
+            try:
+                await self._client.flush(timeout=CLOSE_S)
+            except nats.errors.Error as error:
+                log.debug("bus.flush_unsure", error=str(error) or type(error).__name__)
+
+    async def _assure_queue(self, queue: Queue) -> None:
+        await assure_queue(self._js, queue)
+
+    async def _last_or_none(self, subject: str) -> Stored | None:
+        found = await self._reader.last(streams.RUNS, [subject])
+        return found[-1] if found else None

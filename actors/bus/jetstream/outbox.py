@@ -1,0 +1,132 @@
+"""The outbox: every publish stays in it until the server has answered, and goes out again until then.
+
+A timeout means "unknown", so nothing here times out towards the caller. A message that was sent twice may find itself
+already stored: after a refused compare-and-set it is told from another's by its nonce.
+"""
+
+import asyncio
+import itertools
+import os
+from collections.abc import Awaitable, Callable
+
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+from actors.bus.jetstream import wire
+from actors.bus.jetstream.jobs import Jobs
+from actors.bus.port import Headers, Stored
+from protocol.errors import BusError, ConflictError, DeniedError
+
+RESEND_S = 4.0
+"""How long an answer may take on a live connection before the message goes out again."""
+
+PAUSE_S = 0.1
+"""How long to wait after "no responders" or "not ready"."""
+
+
+class Entry:
+    """One message on its way."""
+
+    __slots__ = ("answer", "data", "expect", "headers", "sends", "sent_at", "subject")
+
+    def __init__(self, subject: str, data: bytes, headers: dict[str, str], expect: int | None) -> None:
+        self.subject = subject
+        self.data = data
+        self.headers = headers
+        self.expect = expect
+        self.answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self.sends = 0
+        self.sent_at = 0.0
+
+
+class Outbox:
+    """Publishes in flight on one inbox, by a counter."""
+
+    def __init__(self, client: Client, last: Callable[[str], Awaitable[Stored | None]]) -> None:
+        self._client = client
+        self._last = last
+        self._inbox = client.new_inbox() + "."
+        self._counter = itertools.count(1)
+        self._nonce = os.urandom(6).hex()
+        self._entries: dict[str, Entry] = {}
+        self._jobs = Jobs()
+        self._loop = asyncio.get_running_loop()
+
+    async def start(self) -> None:
+        """Listen for answers, and look after what got none."""
+        await wire.listen(self._client, self._inbox + "*", self._answered)
+        self._jobs.start(self._look_after())
+
+    async def send(self, subject: str, data: bytes, expect: int | None, headers: Headers) -> "asyncio.Future[int]":
+        """Take a message; it goes out now, or when the bus is back."""
+        key = str(next(self._counter))
+        own = dict(headers)
+        if expect is None:
+            own.setdefault(wire.MESSAGE_ID, f"{self._nonce}-{key}")
+        else:
+            own[wire.EXPECT] = str(expect)
+            own[wire.NONCE] = f"{self._nonce}-{key}"
+        entry = self._entries[key] = Entry(subject, data, own, expect)
+        entry.answer.add_done_callback(lambda _: self._entries.pop(key, None))
+        await self._transmit(key, entry)
+        return entry.answer
+
+    async def resend(self) -> None:
+        """The connection is back: everything without an answer goes out again, in its old order."""
+        for key, entry in list(self._entries.items()):
+            await self._transmit(key, entry)
+
+    def deny(self, subject: str, reason: str) -> None:
+        """The server refused a subject for lack of rights; it tells so only to the connection."""
+        for entry in list(self._entries.values()):
+            if entry.subject == subject and not entry.answer.done():
+                entry.answer.set_exception(DeniedError(reason))
+
+    async def close(self) -> None:
+        """Stop looking after what is left; whoever waits for an answer is told."""
+        await self._jobs.end()
+        for entry in list(self._entries.values()):
+            entry.answer.cancel()
+
+    async def _transmit(self, key: str, entry: Entry) -> None:
+        if not self._client.is_connected or entry.answer.done():
+            return
+        entry.sends += 1
+        entry.sent_at = self._loop.time()
+        await self._client.publish(entry.subject, entry.data, reply=self._inbox + key, headers=entry.headers)
+
+    async def _answered(self, msg: Msg) -> None:
+        key = msg.subject[len(self._inbox) :]
+        entry = self._entries.get(key)
+        if entry is None or entry.answer.done():
+            return
+        ack = wire.pub_ack(msg)
+        if ack.error is None:
+            entry.answer.set_result(ack.seq)
+        elif ack.error.err_code == wire.WRONG_LAST_SEQUENCE:
+            if entry.sends > 1:
+                self._jobs.start(self._recognise(entry))
+            else:
+                entry.answer.set_exception(ConflictError(entry.subject, entry.expect or 0))
+        elif ack.error.err_code in wire.TEMPORARY or ack is wire.NO_STREAM:
+            self._loop.call_later(PAUSE_S, lambda: self._jobs.start(self._transmit(key, entry)))
+        else:
+            entry.answer.set_exception(BusError(f"{entry.subject}: {ack.error.description}"))
+
+    async def _recognise(self, entry: Entry) -> None:
+        """A message sent more than once was refused; it may be itself what stands there."""
+        found = await self._last(entry.subject)
+        if entry.answer.done():
+            return
+        if found is not None and found.headers.get(wire.NONCE) == entry.headers[wire.NONCE]:
+            entry.answer.set_result(found.seq)
+        else:
+            entry.answer.set_exception(ConflictError(entry.subject, entry.expect or 0))
+
+    async def _look_after(self) -> None:
+        while True:
+            await asyncio.sleep(RESEND_S / 4)
+            late = self._loop.time() - RESEND_S
+            for key, entry in list(self._entries.items()):
+                if entry.sent_at < late:
+                    await self._transmit(key, entry)

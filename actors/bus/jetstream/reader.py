@@ -1,0 +1,93 @@
+"""Direct reads: batches straight from the stream, with no consumer in between."""
+
+import asyncio
+import itertools
+
+import msgspec
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+from actors.bus.jetstream import wire
+from actors.bus.port import Stored
+from protocol.errors import BusError
+
+BATCH = 1000
+TIMEOUT_S = 2.0
+PAUSE_S = 0.1
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Batch:
+    """The answer to one read, as it comes in."""
+
+    __slots__ = ("done", "found")
+
+    def __init__(self) -> None:
+        self.found: list[Stored] = []
+        self.done: asyncio.Future[Msg] = asyncio.get_running_loop().create_future()
+
+
+class Reader:
+    """Reads in flight on one inbox, by a counter. A read that gets no answer is made again, for ever."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._inbox = client.new_inbox() + "."
+        self._counter = itertools.count(1)
+        self._batches: dict[str, Batch] = {}
+
+    async def start(self) -> None:
+        """Listen for answers."""
+        await wire.listen(self._client, self._inbox + "*", self._heard)
+
+    async def all(self, stream: str, subject: str, after: int) -> list[Stored]:
+        """Every message under a subject above a sequence, in order."""
+        found: list[Stored] = []
+        while True:
+            page, left = await self._ask(stream, {"next_by_subj": subject, "seq": after + 1, "batch": BATCH})
+            found += page
+            if not page or not left:
+                return found
+            after = page[-1].seq
+
+    async def last(self, stream: str, subjects: list[str]) -> list[Stored]:
+        """The last message of each subject that matches."""
+        found, _ = await self._ask(stream, {"multi_last": subjects, "batch": BATCH})
+        return found
+
+    async def at(self, stream: str, seq: int) -> Stored | None:
+        """The message at one place."""
+        found, _ = await self._ask(stream, {"seq": seq, "batch": 1})
+        return found[0] if found and found[0].seq == seq else None
+
+    async def _ask(self, stream: str, body: dict[str, object]) -> tuple[list[Stored], int]:
+        while True:
+            batch, end = Batch(), None
+            key = str(next(self._counter))
+            self._batches[key] = batch
+            try:
+                if self._client.is_connected:
+                    await self._client.publish(f"$JS.API.DIRECT.GET.{stream}", _encode(body), reply=self._inbox + key)
+                    end = await asyncio.wait_for(batch.done, TIMEOUT_S)
+            except TimeoutError:
+                pass  # unknown: a read harms nothing, so it is simply made again
+            finally:
+                del self._batches[key]
+            answer = wire.status(end) if end else None
+            if end and answer == "204":
+                return batch.found, int((end.headers or {}).get("Nats-Num-Pending", "0"))
+            if answer == "404":
+                return [], 0
+            if end and answer not in ("503", None):
+                raise BusError(f"{stream}: reading {body} gave {answer} {(end.headers or {}).get('Description', '')}")
+            await asyncio.sleep(PAUSE_S)
+
+    async def _heard(self, msg: Msg) -> None:
+        batch = self._batches.get(msg.subject[len(self._inbox) :])
+        if batch is None or batch.done.done():
+            return
+        if wire.status(msg) is None:
+            batch.found.append(wire.direct(msg))
+        else:
+            batch.done.set_result(msg)

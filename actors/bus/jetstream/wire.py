@@ -1,0 +1,99 @@
+"""What JetStream says in headers, replies and error codes, read once and named."""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+
+from actors.bus.port import NO_HEADERS, Headers, Stored
+from protocol import subjects
+
+EXPECT = "Nats-Expected-Last-Subject-Sequence"
+MESSAGE_ID = "Nats-Msg-Id"
+NONCE = "Handoff-Nonce"
+STATUS = "Status"
+WRONG_LAST_SEQUENCE = 10071
+TEMPORARY = {10008, 10009, 10039, 10074}
+"""Error codes of a server that is still starting, or has no leader yet."""
+
+_JSON = msgspec.json.Decoder(dict[str, Any])
+
+
+class ApiError(msgspec.Struct, frozen=True):
+    """An error as the JetStream API tells it."""
+
+    code: int = 0
+    err_code: int = 0
+    description: str = ""
+
+
+class PubAck(msgspec.Struct, frozen=True):
+    """The server's answer to a publish."""
+
+    stream: str = ""
+    seq: int = 0
+    duplicate: bool = False
+    error: ApiError | None = None
+
+
+_PUB_ACK = msgspec.json.Decoder(PubAck)
+NO_STREAM = PubAck(error=ApiError(code=503, description="no stream takes this subject"))
+
+
+def pub_ack(msg: Msg) -> PubAck:
+    """The answer to a publish; without data it is "no responders": the stream is not there, or not yet."""
+    return _PUB_ACK.decode(msg.data) if msg.data else NO_STREAM
+
+
+def status(msg: Msg) -> str | None:
+    """The status of a message that carries no payload, such as 404, 408, 409 or 503."""
+    headers = msg.headers
+    return headers.get(STATUS) if headers and not msg.data else None
+
+
+def nanoseconds(stamp: str) -> int:
+    """An RFC 3339 time in UTC as Unix nanoseconds, exactly."""
+    whole, _, fraction = stamp.rstrip("Z").partition(".")
+    return int(datetime.fromisoformat(whole + "+00:00").timestamp()) * 1_000_000_000 + int(fraction.ljust(9, "0")[:9])
+
+
+def direct(msg: Msg) -> Stored:
+    """A message read directly from a stream."""
+    headers: Headers = msg.headers or NO_HEADERS
+    return Stored(
+        subject=headers["Nats-Subject"],
+        data=msg.data,
+        seq=int(headers["Nats-Sequence"]),
+        time_ns=nanoseconds(headers["Nats-Time-Stamp"]),
+        headers=headers,
+    )
+
+
+def heard(msg: Msg) -> Stored:
+    """A message from a plain subscription; one that was republished gets its stored subject, sequence and time."""
+    headers: Headers = msg.headers or NO_HEADERS
+    if subjects.is_stored(msg.subject) and "Nats-Sequence" in headers:
+        return Stored(
+            subject=subjects.original(msg.subject),
+            data=msg.data,
+            seq=int(headers["Nats-Sequence"]),
+            time_ns=nanoseconds(headers["Nats-Time-Stamp"]),
+            headers=headers,
+        )
+    return Stored(subject=msg.subject, data=msg.data, seq=0, time_ns=0, headers=headers)
+
+
+def json(data: bytes) -> dict[str, Any]:
+    """An answer of the JetStream API that is read field by field."""
+    return _JSON.decode(data)
+
+
+async def listen(client: Client, subject: str, heard: Callable[[Msg], Awaitable[None]]) -> Subscription:
+    """A subscription without limits on what may be pending: a slow moment must not drop an answer."""
+    return await client.subscribe(  # pyright: ignore[reportUnknownMemberType]  (an untyped Future in its signature)
+        subject, cb=heard, pending_msgs_limit=-1, pending_bytes_limit=-1
+    )

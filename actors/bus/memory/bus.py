@@ -1,0 +1,212 @@
+"""The port, spoken to a server in memory."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+from actors.bus.memory.outbox import RESEND_S, Outbox
+from actors.bus.memory.pull import MemoryPull
+from actors.bus.memory.server import MemoryServer, Subscription
+from actors.bus.memory.stream import Publication
+from actors.bus.port import NO_HEADERS, Delivery, Headers, Pull, QueueState, Stored
+from protocol.errors import BusError, TooLargeError, UnreachableError
+from protocol.streams import Queue
+
+T = TypeVar("T")
+
+MOST_LAST = 1000
+_numbers = itertools.count(1)
+
+
+class MemoryBus:
+    """One process on the server. `kill` is its death; `lost` and `back` cut and mend its connection alone."""
+
+    def __init__(self, server: MemoryServer, name: str = "bus") -> None:
+        self._server = server
+        self._name = f"{name}-{next(_numbers)}"
+        self._open = True
+        self._connected = asyncio.Event()
+        self._connection = 0
+        self._outbox = Outbox(server, self._name, self.soon)
+        self._pulls: dict[MemoryPull, None] = {}
+        self._subscriptions: dict[Subscription, None] = {}
+        self._on_reconnect: list[Callable[[], None]] = []
+        server.clients[self] = None
+        if server.is_up:
+            self._connected.set()
+
+    @property
+    def connected(self) -> bool:
+        """Whether the server can be reached now."""
+        return self._connected.is_set()
+
+    async def send(
+        self, subject: str, data: bytes, *, expect: int | None = None, headers: Headers = NO_HEADERS
+    ) -> "asyncio.Future[int]":
+        """Hand a message to the bus."""
+        self._check_open()
+        limit = self._server.settings.message_bytes
+        if len(data) > limit:
+            raise TooLargeError(subject, len(data), limit)
+        return self._outbox.send(subject, data, expect, headers)
+
+    async def publish(
+        self, subject: str, data: bytes, *, expect: int | None = None, headers: Headers = NO_HEADERS
+    ) -> int:
+        """Store a message and return its sequence."""
+        return await (await self.send(subject, data, expect=expect, headers=headers))
+
+    async def emit(self, subject: str, data: bytes) -> None:
+        """Say something that nobody needs to have heard."""
+        if not self.connected:
+            return
+        said = Publication(subject=subject, data=data)
+        if self._server.stream_of(subject):
+            self._server.publish(said)
+        else:
+            self._server.say(said)
+
+    @asynccontextmanager
+    async def subscribe(self, subject: str, heard: Callable[[Stored], None]) -> AsyncGenerator[None]:
+        """Hear what is said on a subject from now on."""
+        self._check_open()
+
+        def hand_over(stored: Stored) -> None:
+            if subscription in self._subscriptions:
+                heard(stored)
+
+        subscription = Subscription(subject, lambda stored: self.soon(lambda: hand_over(stored)))
+        self._subscriptions[subscription] = None
+        if self.connected:
+            self._server.subscriptions[subscription] = None
+        try:
+            yield
+        finally:
+            self._subscriptions.pop(subscription, None)
+            self._server.subscriptions.pop(subscription, None)
+
+    async def pull(self, queue: Queue, slots: int, deliver: Callable[[Delivery], None]) -> Pull:
+        """Have the messages of a queue delivered."""
+        found = await self._ask(lambda: self._server.queue(queue))
+        pull = MemoryPull(self, found, slots, deliver)
+        self._pulls = {other: None for other in self._pulls if not other.stopped} | {pull: None}
+        return pull
+
+    async def read(self, stream: str, subject: str, *, after: int = 0) -> list[Stored]:
+        """Every message under a subject above a sequence, in order."""
+        return await self._ask(lambda: self._server.stream(stream).read(subject, after))
+
+    async def last(self, stream: str, subjects: Sequence[str]) -> list[Stored]:
+        """The last message of each subject that matches."""
+        found = await self._ask(lambda: self._server.stream(stream).last(subjects))
+        if len(found) > MOST_LAST:
+            raise BusError(f"{stream}: more than {MOST_LAST:,} subjects match {list(subjects)}")
+        return found
+
+    async def get(self, stream: str, seq: int) -> Stored | None:
+        """The message at one place of a stream."""
+        return await self._ask(lambda: self._server.stream(stream).get(seq))
+
+    async def delete(self, stream: str, seq: int) -> bool:
+        """Take one message out of a stream."""
+        return await self._ask(lambda: self._server.stream(stream).delete(seq))
+
+    async def put_card(self, key: str, data: bytes) -> None:
+        """Write into the registry; a card that finds no bus is simply written again at the next beat."""
+        await asyncio.sleep(0)
+        if self.connected:
+            self._server.put_card(key, data)
+
+    async def drop_card(self, key: str) -> None:
+        """Take a card out of the registry at once."""
+        await asyncio.sleep(0)
+        if self.connected:
+            self._server.drop_card(key)
+
+    async def cards(self, prefix: str = "") -> dict[str, bytes]:
+        """All live cards whose key begins with the prefix."""
+        return await self._ask(lambda: self._server.cards(prefix))
+
+    async def put_artifact(self, name: str, data: bytes) -> str:
+        """Keep something big under a name."""
+        return await self._ask(lambda: self._server.put_artifact(name, data))
+
+    async def get_artifact(self, name: str) -> bytes | None:
+        """What was kept under a name."""
+        return await self._ask(lambda: self._server.artifacts.get(name))
+
+    async def queues(self, stream: str) -> dict[str, QueueState]:
+        """The queues of a stream, by name."""
+        found = await self._ask(lambda: self._server.queues(stream))
+        return {name: queue.state() for name, queue in found.items()}
+
+    def on_reconnect(self, call: Callable[[], None]) -> Callable[[], None]:
+        """Have a function called each time the bus is back."""
+        self._on_reconnect.append(call)
+        return lambda: self._on_reconnect.remove(call)
+
+    async def close(self) -> None:
+        """Let go of the bus."""
+        self._leave()
+        self._outbox.close()
+
+    def kill(self) -> None:
+        """The process dies: what it held comes back after its ack wait, and it never says anything again."""
+        self._leave()
+        self._outbox.die()
+
+    def lost(self) -> None:
+        """The connection broke."""
+        self._connected.clear()
+        self._connection += 1
+        self._outbox.lost()
+        for subscription in self._subscriptions:
+            self._server.subscriptions.pop(subscription, None)
+        for pull in self._pulls:
+            pull.lost()
+
+    def back(self) -> None:
+        """The connection is there again: first the ears, then what waits to go out."""
+        if self.connected or not self._open or not self._server.is_up:
+            return
+        self._connected.set()
+        self._server.subscriptions |= self._subscriptions
+        for pull in self._pulls:
+            pull.back()
+        self._outbox.back()
+        for call in list(self._on_reconnect):
+            self.soon(call)
+
+    def soon(self, call: Callable[[], None]) -> None:
+        """Have something arrive here a moment later, unless the connection breaks before."""
+        connection = self._connection
+        asyncio.get_running_loop().call_soon(lambda: call() if connection == self._connection else None)
+
+    def ack_arrives(self, subject: str) -> bool:
+        """Whether an ack that is sent now will reach the server."""
+        return self.connected and not self._server.lose_acks(subject)
+
+    async def until_noted(self, subject: str) -> None:
+        """Returns when an ack has reached the server, however often it has to be sent."""
+        while not await self._ask(lambda: self.ack_arrives(subject)):
+            await self._server.clock.sleep(RESEND_S)
+
+    async def _ask(self, question: Callable[[], T]) -> T:
+        """Wait for the server, if it is away, and ask; like a real one, it never answers in the same breath."""
+        self._check_open()
+        await asyncio.sleep(0)
+        await self._connected.wait()
+        return question()
+
+    def _check_open(self) -> None:
+        if not self._open:
+            raise UnreachableError(f"{self._name} has left the bus")
+
+    def _leave(self) -> None:
+        self.lost()
+        self._open = False
+        self._server.clients.pop(self, None)
+        self._pulls.clear()
+        self._subscriptions.clear()

@@ -1,0 +1,1 @@
+"""The launcher: the embedded bus, and actors as processes that are started together and restarted when they die."""

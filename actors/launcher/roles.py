@@ -1,0 +1,183 @@
+"""Roles: one actor in the foreground of one process. Returns the exit code when it was told to stop."""
+
+import asyncio
+import contextlib
+import os
+import re
+import secrets
+import signal
+import socket
+import sys
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from actors.bus.jetstream import JetStreamBus, connect
+from actors.clock import SystemClock
+from actors.launcher.finding import find_workers
+from actors.model.port import Model
+from actors.settings import Settings
+from actors.supervisor.supervisor import Supervisor
+from actors.worker.process import WorkerProcess
+from observability.logs import configure_logs
+from protocol.errors import HandoffError, InvalidError, UnreachableError
+
+USAGE, UNREACHABLE, INTERRUPTED = 2, 3, 130
+
+log = structlog.get_logger()
+
+
+def supervisor(settings: Settings, timeout_s: float | None = None) -> int:
+    """Be a supervisor."""
+    return _run("supervisor", settings, lambda stop: _supervise(settings, stop, timeout_s))
+
+
+def worker(settings: Settings, targets: Sequence[str], timeout_s: float | None = None) -> int:
+    """Be one worker or several."""
+    return _run("worker " + " ".join(targets), settings, lambda stop: _work(settings, targets, stop, timeout_s))
+
+
+def model(settings: Settings, port: int = 0, script: Path | None = None, requests: Path | None = None) -> int:
+    """Be the offline model."""
+    return _run("model", settings, lambda stop: _serve_model(stop, port, script, requests))
+
+
+def instance_name() -> str:
+    """A name for this process that no other has, with its pid to find it by."""
+    host = re.sub(r"[^A-Za-z0-9_-]", "-", socket.gethostname())[:12] or "host"
+    return f"{host}-{os.getpid()}-{secrets.token_hex(2)}"
+
+
+async def _supervise(settings: Settings, stop: asyncio.Event, timeout_s: float | None) -> None:
+    async with _bus(settings, "supervisor", stop, timeout_s) as bus, model_for(settings) as model:
+        log.info("supervisor.ready", team=settings.team)
+        await Supervisor(bus, SystemClock(), model, settings, instance=instance_name()).run(stop)
+    log.info("supervisor.stopped")
+
+
+async def _work(settings: Settings, targets: Sequence[str], stop: asyncio.Event, timeout_s: float | None) -> None:
+    workers = find_workers(targets, settings)
+    async with contextlib.AsyncExitStack() as stack:
+        bus = await stack.enter_async_context(_bus(settings, "worker", stop, timeout_s))
+        name = instance_name()
+        processes = [WorkerProcess(worker, bus, SystemClock(), settings, instance=name) for worker in workers]
+        if any(worker.run is None for worker in workers):
+            model = await stack.enter_async_context(model_for(settings))
+            for process in processes:
+                process.give_model(model)
+        async with asyncio.TaskGroup() as group:
+            for process in processes:
+                group.create_task(process.run(stop))
+                log.info("worker.ready", worker=process.worker.name, team=settings.team, instance=name)
+    log.info("worker.stopped", worker=" ".join(targets))
+
+
+async def _serve_model(stop: asyncio.Event, port: int, script: Path | None, requests: Path | None) -> None:
+    from actors.model.serving import offline_server
+
+    async with offline_server(port=port, script=script, log=requests) as url:
+        log.info("model.ready", url=url)
+        sys.stdout.write(f"{url}\n")
+        sys.stdout.flush()
+        await stop.wait()
+
+
+@contextlib.asynccontextmanager
+async def model_for(settings: Settings) -> AsyncGenerator[Model]:
+    """The model that the settings name; without key and address, an offline one of our own."""
+    from actors.model.anthropic_api import AnthropicModel, Endpoint
+    from actors.model.serving import offline_server
+
+    async with contextlib.AsyncExitStack() as stack:
+        base_url = settings.anthropic_base_url
+        if settings.offline:
+            base_url = await stack.enter_async_context(offline_server())
+            log.info("model.offline", url=base_url)
+        endpoint = Endpoint(
+            api_key=settings.anthropic_api_key,
+            base_url=base_url,
+            timeout_s=settings.model_timeout_s,
+            retries=settings.model_retries,
+            retry_after_ceiling_s=settings.retry_after_ceiling_s,
+        )
+        model = AnthropicModel(endpoint)
+        try:
+            yield model
+        finally:
+            await model.close()
+
+
+@contextlib.asynccontextmanager
+async def _bus(
+    settings: Settings, name: str, stop: asyncio.Event, timeout_s: float | None
+) -> AsyncGenerator[JetStreamBus]:
+    def waiting(text: str) -> None:
+        log.warning("bus.waiting", reason=text)
+
+    reaching = asyncio.create_task(connect(settings, name=f"handoff {name}", timeout_s=timeout_s, waiting=waiting))
+    stopped = asyncio.create_task(stop.wait())
+    await asyncio.wait({reaching, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    if not reaching.done():
+        reaching.cancel()
+        raise StoppedError
+    bus = await reaching
+    try:
+        yield bus
+    finally:
+        await bus.close()
+
+
+def _run(name: str, settings: Settings, work: Callable[[asyncio.Event], Coroutine[Any, Any, None]]) -> int:
+    configure_logs(settings.log_level, actor=name)
+    code = 0
+    try:
+        _loop()(_until_signalled(work))
+    except* InvalidError as group:
+        code = _tell(group, USAGE)
+    except* UnreachableError as group:
+        code = _tell(group, UNREACHABLE)
+    except* HandoffError as group:
+        code = _tell(group, 1)
+    except* StoppedError:
+        log.info("actor.stopped")
+    return code
+
+
+class StoppedError(Exception):
+    """Told to stop before there was anything to stop."""
+
+
+def _tell(group: BaseExceptionGroup[Any], code: int) -> int:
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            _tell(error, code)  # pyright: ignore[reportUnknownArgumentType]
+            continue
+        for line in error.faults if isinstance(error, InvalidError) else [str(error)]:
+            sys.stderr.write(f"handoff: {line}\n")
+    return code
+
+
+async def _until_signalled(work: Callable[[asyncio.Event], Coroutine[Any, Any, None]]) -> None:
+    """The first signal means stop, the second means now."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def told() -> None:
+        if stop.is_set():
+            os._exit(INTERRUPTED)
+        stop.set()
+
+    for word in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(word, told)
+    await work(stop)
+
+
+def _loop() -> Callable[[Coroutine[Any, Any, None]], None]:
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run
+    return uvloop.run

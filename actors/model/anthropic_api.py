@@ -1,0 +1,164 @@
+"""The adapter to the anthropic SDK: the only place that imports it, and only when it is first needed.
+
+Retries happen in one layer, this one; those of the SDK are off. A refusal is a stop reason, not an error.
+"""
+
+import asyncio
+import importlib
+import random
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from actors.clock import Clock, SystemClock
+from actors.model.failure import status_failure, wait_s
+from actors.model.port import Call, Reply
+from actors.model.wire import block_of, usage_of, wire_of
+from protocol.errors import ModelError
+
+if TYPE_CHECKING:
+    # Only for the checker: the import takes more than a second.
+    from anthropic import AsyncAnthropic
+    from anthropic.types import Message
+
+_MODULES = ("anthropic", "anthropic.resources.messages", "anthropic.lib.streaming", "genai_prices")
+_NO_KEY = "not-needed"
+
+log = structlog.get_logger()
+
+
+async def warm() -> None:
+    """Import what the first call needs, in a thread, while something else goes on."""
+    await asyncio.to_thread(_import_all)
+
+
+def _import_all() -> None:
+    for name in _MODULES:
+        importlib.import_module(name)
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where the model is and how patiently it is asked; `timeout_s` is the longest silence, not the whole call."""
+
+    _: KW_ONLY
+    api_key: str = field(default="", repr=False)
+    base_url: str = ""
+    model: str = ""
+    timeout_s: float = 120.0
+    retries: int = 4
+    retry_after_ceiling_s: float = 60.0
+
+
+class AnthropicModel:
+    """A model behind the Messages API."""
+
+    def __init__(
+        self, endpoint: Endpoint, *, clock: Clock | None = None, luck: Callable[[], float] = random.random
+    ) -> None:
+        if not endpoint.api_key and not endpoint.base_url:
+            raise ModelError(
+                "authentication_error",
+                "there is no key for the model: set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL for a server of your own",
+                retryable=False,
+            )
+        self._endpoint = endpoint
+        self._clock = clock or SystemClock()
+        self._luck = luck
+        self._opened: AsyncAnthropic | None = None
+        self._opening = asyncio.Lock()
+
+    async def call(self, call: Call, *, said: Callable[[str], None] | None = None) -> Reply:
+        """Ask once; failures that may pass are tried again. After a stream that broke, `said` hears it all anew."""
+        began = self._clock.monotonic()
+        await self._open()
+        failures = 0
+        while True:
+            try:
+                message = await self._attempt(call, said)
+            except ModelError as error:
+                failures += 1
+                if not error.retryable or failures > self._endpoint.retries:
+                    raise
+                await self._pause(failures, error)
+            else:
+                return _reply(message, self._clock.monotonic() - began)
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            await opened.close()
+
+    async def _pause(self, failures: int, error: ModelError) -> None:
+        seconds = wait_s(failures, error.retry_after_s, self._endpoint.retry_after_ceiling_s, self._luck())
+        log.warning("model.retrying", kind=error.kind, failures=failures, wait_s=round(seconds, 3))
+        await self._clock.sleep(seconds)
+
+    async def _attempt(self, call: Call, said: Callable[[str], None] | None) -> "Message":
+        import anthropic
+        import httpx2
+
+        try:
+            message = await self._send(call, said)
+        except anthropic.APIStatusError as error:
+            text = error.api_message or error.message
+            headers = dict(error.response.headers)
+            raise status_failure(error.status_code, error.type, text, headers, now=self._clock.now()) from error
+        except (anthropic.APITimeoutError, httpx2.TimeoutException) as error:
+            silence = f"nothing came from {self._where} for {self._endpoint.timeout_s:g} s"
+            raise ModelError("timeout_error", silence, retryable=True) from error
+        # Inside a stream the SDK lets the errors of its transport through.
+        except (anthropic.APIConnectionError, httpx2.HTTPError) as error:
+            why = str(error.__cause__ or error) or type(error).__name__
+            raise ModelError("unreachable", f"no whole answer from {self._where}: {why}", retryable=True) from error
+        except (anthropic.AnthropicError, ValueError) as error:
+            raise ModelError("unreadable", f"the answer cannot be read: {error}", retryable=True) from error
+        if message.stop_reason is None:
+            raise ModelError("cut_off", "the answer broke off before its end", retryable=True)
+        return message
+
+    async def _send(self, call: Call, said: Callable[[str], None] | None) -> "Message":
+        client = await self._open()
+        telemetry: Any = {**client.open_telemetry, "conversation_id": call.run}
+        messages = client.with_options(open_telemetry=telemetry).messages
+        asked = wire_of(call, self._endpoint.model)
+        if said is None:
+            return await messages.create(**asked, stream=False)
+        async with messages.stream(**asked) as stream:
+            async for text in stream.text_stream:
+                said(text)
+            return await stream.get_final_message()
+
+    async def _open(self) -> "AsyncAnthropic":
+        async with self._opening:
+            if self._opened is None:
+                # Certificates are read here too, which would hold up the loop.
+                self._opened = await asyncio.to_thread(self._new_client)
+            return self._opened
+
+    def _new_client(self) -> "AsyncAnthropic":
+        _import_all()
+        import anthropic
+
+        return anthropic.AsyncAnthropic(
+            api_key=self._endpoint.api_key or _NO_KEY,
+            base_url=self._endpoint.base_url or None,
+            timeout=self._endpoint.timeout_s,
+            max_retries=0,
+        )
+
+    @property
+    def _where(self) -> str:
+        return self._endpoint.base_url or "the provider"
+
+
+def _reply(message: "Message", seconds: float) -> Reply:
+    return Reply(
+        model=message.model,
+        content=[block_of(block.to_dict(mode="json")) for block in message.content],
+        stop_reason=message.stop_reason,
+        usage=usage_of(message.model, message.usage.to_dict(mode="json"), seconds),
+    )

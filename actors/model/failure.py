@@ -1,0 +1,60 @@
+"""Failures: what an error of the provider means for us, and how long to wait before trying again."""
+
+import email.utils
+from collections.abc import Mapping
+
+from protocol.errors import ModelError
+
+_KINDS = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    408: "timeout_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    529: "overloaded_error",
+}
+_PASSING_KINDS = frozenset({"rate_limit_error", "overloaded_error", "api_error", "timeout_error"})
+_PASSING = frozenset({408, 429})
+
+FIRST_WAIT_S = 0.5
+LONGEST_WAIT_S = 16.0
+
+NO_HEADERS: Mapping[str, str] = {}
+
+
+def status_failure(
+    status: int, kind: str | None, message: str, headers: Mapping[str, str] = NO_HEADERS, *, now: float = 0.0
+) -> ModelError:
+    """The failure behind an HTTP status; inside a stream the status is 200 and only the kind tells."""
+    told = headers.get("x-should-retry")
+    passing = status in _PASSING or status >= 500 or (status < 400 and kind in _PASSING_KINDS)
+    return ModelError(
+        kind or _KINDS.get(status, "api_error"),
+        message,
+        retryable=told == "true" if told in ("true", "false") else passing,
+        retry_after_s=retry_after(headers, now),
+    )
+
+
+def retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """How long the provider asks us to wait, in seconds or until a date; None if it does not say."""
+    asked = headers.get("retry-after", "").strip()
+    try:
+        return max(0.0, float(asked)) if asked else None
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(asked).timestamp() - now)
+    except ValueError:
+        return None
+
+
+def wait_s(failures: int, asked_s: float | None, ceiling_s: float, luck: float) -> float:
+    """How long to wait after so many failures: as asked, up to a ceiling; else twice as long each time, with jitter."""
+    if asked_s is not None:
+        return min(asked_s, ceiling_s)
+    longest = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** min(failures - 1, 30), ceiling_s)
+    # Between half and all of it, so that many who failed together do not come back together.
+    return longest * (0.5 + luck / 2)

@@ -1,0 +1,114 @@
+"""The report: what a worker says at the end, made of what its tools gave and nothing else."""
+
+from collections.abc import Mapping
+
+from actors.model.offline.calculating import Calculation, derived, stated
+from actors.model.offline.claims import verdicts
+from actors.model.offline.figures import numbers
+from actors.model.offline.job import Job, Use
+from actors.model.offline.listing import rows
+from actors.model.offline.lookup import CONCLUSION, missing, nothing_found, plain_intent, quotes
+from actors.model.offline.querying import answers, best_table
+from actors.model.offline.words import overlap, sentences, shortened, stems, subject_words, words
+from actors.model.offline.writing import as_markdown
+
+MOST_ROWS = 30
+MOST_BEFORE = 4
+
+
+def report(job: Job) -> str:
+    """Everything that was found, with its sources, and what could not be done."""
+    if document := [use.output for use in job.done("document")]:
+        return "\n\n".join(document)
+    found = _facts(job) + _table_lines(job) + _calculations(job) + verdicts(job) + _others(job)
+    found += [] if job.done("calculate") else [line for line in _known_before(job) if line not in found]
+    problems = _failures(job) + _gaps(job, found)
+    if found or problems:
+        return "\n".join([*found, *problems])
+    if job.context:
+        return as_markdown(job)
+    reason = "The tools gave nothing" if job.offers else "There are no tools to use and no earlier results"
+    return f"{reason}, so this could not be done: {shortened(plain_intent(job), 300)}"
+
+
+def _facts(job: Job) -> list[str]:
+    return [f"- {quote.text} [{quote.source}]" for quote in quotes(job)]
+
+
+def _known_before(job: Job) -> list[str]:
+    """What the results before this task already say on it, where the worker is not there to write or check."""
+    if job.of_shape("document") or job.of_shape("claim") or not job.offers:
+        return []
+    wanted = stems(subject_words(plain_intent(job)))
+    lines = [line for part in job.context for line in sentences(part.text)]
+    return [f"- {line}" for line in lines if overlap(line, wanted) >= min(2, len(wanted))][:MOST_BEFORE]
+
+
+def _table_lines(job: Job) -> list[str]:
+    table = best_table(job)
+    source = table.source if table else "table"
+    lines: list[str] = []
+    for use in answers(job):
+        title, *body = rows(use.output)
+        for row in body[:MOST_ROWS]:
+            label = ", ".join(row[:-1]) or "All rows"
+            lines.append(f"- {label}: {title[-1].replace('_', ' ')} {row[-1]} [{source}]")
+    return lines
+
+
+def _calculations(job: Job) -> list[str]:
+    known = {one.expression: one for one in [*stated(job), *derived(job)]}
+    lines: list[str] = []
+    for use in job.done("calculate"):
+        asked = str(next(iter(use.input.values()), ""))
+        lines.append(_calculation(use, known.get(asked) or Calculation(label="", expression=asked)))
+    return [*lines, *_conclusion(job, known)]
+
+
+def _conclusion(job: Job, known: Mapping[str, Calculation]) -> list[str]:
+    """Which of several came out on top, where that was the question."""
+    if not {"fastest", "highest", "most", "largest", "biggest", "best", "strongest"} & set(words(plain_intent(job))):
+        return []
+    results: list[tuple[float, str]] = []
+    for use in job.done("calculate"):
+        wanted = known.get(str(next(iter(use.input.values()), "")))
+        if wanted and (value := numbers(use.output.rpartition("=")[2])):
+            results.append(
+                (value[0], f"{wanted.label.partition(' of ')[2] or wanted.label}, {value[0]:.2f} {wanted.unit}")
+            )
+    return [f"- {CONCLUSION}: {max(results)[1].strip()}"] if len(results) > 1 else []
+
+
+def _calculation(use: Use, wanted: Calculation) -> str:
+    value = use.output.rpartition("=")[2].strip()
+    label = wanted.label or "Calculated"
+    return f"- {label}: {_rounded(value)}{' ' + wanted.unit if wanted.unit else ''} ({wanted.expression} = {value})"
+
+
+def _rounded(value: str) -> str:
+    try:
+        return f"{round(float(value), 2):g}" if abs(float(value)) < 1e6 else value
+    except ValueError:
+        return value
+
+
+def _others(job: Job) -> list[str]:
+    known = [use for use in job.done("other") if use.output.strip()]
+    lists = [use for use in job.done("list") if use.output.strip() and not job.of_shape("sql")]
+    tables = [use.output for use in job.done("table") if not job.of_shape("document")]
+    return [f"- {shortened(use.output, 2000)} [{use.tool}]" for use in [*known, *lists]] + tables
+
+
+def _failures(job: Job) -> list[str]:
+    failed = [use for use in job.uses if use.failed]
+    return [f"{use.tool} could not be used: {shortened(use.output, 300)}" for use in failed]
+
+
+def _gaps(job: Job, found: list[str]) -> list[str]:
+    looked = bool(job.uses_of("search") or job.uses_of("read"))
+    lost = missing(job)
+    if looked and not found:
+        return [nothing_found(job)]
+    if job.uses_of("list") and job.of_shape("sql") and not answers(job) and not found:
+        return [f"No table has anything on {', '.join(subject_words(plain_intent(job))[:8])}."]
+    return [f"No document mentions {', '.join(lost)}."] if looked and lost else []

@@ -1,0 +1,119 @@
+"""Writing: a document made of the results of earlier tasks, and the tables that go into it."""
+
+import re
+from typing import Any, cast
+
+import msgspec
+
+from actors.model.offline.clauses import clauses
+from actors.model.offline.concepts import product
+from actors.model.offline.job import Job
+from actors.model.offline.lookup import MISSING, plain_intent, whole_request
+from actors.model.offline.schema import Hints, Schema, filled, properties, required, resolved
+from actors.model.offline.shape import Offer
+from actors.model.offline.turn import ToolCall
+from actors.model.offline.words import sentences, shortened, subject_words, words
+
+MOST_ROWS = 20
+_ABOUT = re.compile(r"\b(?:on|about|regarding|concerning|of)\s+(?:the\s+|our\s+)?(.+)", re.IGNORECASE)
+_LABELLED = re.compile(r"^(.{2,80}?):\s+(.*\d.*?)\s*(?:\[([^\]]+)\])?\.?$")
+_HEADING = re.compile(r"heading|title|name|header", re.IGNORECASE)
+_BODY = re.compile(r"body|text|content|paragraphs?", re.IGNORECASE)
+
+
+class Chapter(msgspec.Struct, frozen=True, kw_only=True):
+    """A heading and what stands under it."""
+
+    heading: str
+    body: str
+
+
+def table_calls(job: Job) -> list[ToolCall]:
+    """A table of the figures, where one is asked for and there are any."""
+    if job.uses_of("table") or not {"table", "compare", "comparison", "figures"} & set(words(plain_intent(job))):
+        return []
+    found = table_rows(job)
+    return [_table_call(one, found) for one in job.of_shape("table")[:1] if found]
+
+
+def document_calls(job: Job) -> list[ToolCall]:
+    """The document, laid out by the tool for it."""
+    if job.uses_of("document"):
+        return []
+    return [_document_call(one, job) for one in job.of_shape("document")[:1] if job.context or job.uses]
+
+
+def title(intent: str, request: str = "") -> str:
+    """A title for what is asked: what it is about, not what to do with it."""
+    plain = intent.partition(", from the results")[0]
+    match = _ABOUT.search(plain)
+    whole = clauses(request)[0] if request else ""
+    about = match.group(1) if match else whole or product(plain) or " ".join(subject_words(plain)[:8])
+    line = shortened(about.strip(" .?!\"'"), 80)
+    return line[:1].upper() + line[1:] or "Report"
+
+
+def chapters(job: Job) -> list[Chapter]:
+    """One chapter for each earlier result, then the tables, then what is missing."""
+    found: list[Chapter] = []
+    gaps: list[str] = []
+    for part in job.context:
+        lines = [line for line in part.text.splitlines() if not line.startswith("#")]
+        gaps += [line for line in lines if MISSING.match(line)]
+        body = "\n".join(line for line in lines if not MISSING.match(line)).strip()
+        if body:
+            found.append(Chapter(heading=_readable(part.task), body=body))
+    found += [Chapter(heading="Figures", body=use.output.strip()) for use in job.done("table")]
+    if gaps:
+        found.append(Chapter(heading="Open points", body="\n".join(f"- {line.lstrip('- ')}" for line in gaps)))
+    return found or [Chapter(heading="Nothing to report", body="The tasks before this one gave no results.")]
+
+
+def table_rows(job: Job) -> list[list[str]]:
+    """The figures of earlier results: what, how much, and where it stands."""
+    lines = [(part.worker, sentence) for part in job.context for sentence in sentences(part.text)]
+    matches = [(worker, match) for worker, line in lines if (match := _LABELLED.match(line))]
+    found = [[match.group(1), match.group(2), match.group(3) or worker] for worker, match in matches]
+    return found[:MOST_ROWS]
+
+
+def as_markdown(job: Job) -> str:
+    """The document without the help of a tool."""
+    parts = [f"## {one.heading}\n\n{one.body}" for one in chapters(job)]
+    return "\n\n".join([f"# {title(plain_intent(job), whole_request(job))}", *parts])
+
+
+def _readable(task: str) -> str:
+    words_of = re.sub(r"[-_]+", " ", task).strip()
+    return words_of[:1].upper() + words_of[1:] or "Findings"
+
+
+def _document_call(one: Offer, job: Job) -> ToolCall:
+    schema = one.tool.input_schema
+    listed = resolved(properties(schema)[one.parameter], schema)
+    item = resolved(cast("Schema", listed.get("items") or {}), schema)
+    given: dict[str, Any] = {one.parameter: [_chapter(chapter, item, schema) for chapter in chapters(job)]}
+    for name in properties(schema):
+        if name != one.parameter and _HEADING.search(name):
+            given[name] = title(plain_intent(job), whole_request(job))
+    return ToolCall(one.tool.name, _completed(given, schema, schema, job.intent))
+
+
+def _chapter(chapter: Chapter, item: Schema, root: Schema) -> Any:
+    known = properties(item)
+    if not known:
+        return f"{chapter.heading}\n\n{chapter.body}"
+    given = {name: chapter.heading for name in known if _HEADING.search(name)}
+    given |= {name: chapter.body for name in known if _BODY.search(name) and name not in given}
+    return _completed(given, item, root, chapter.body)
+
+
+def _table_call(one: Offer, found: list[list[str]]) -> ToolCall:
+    columns = next(name for name in properties(one.tool.input_schema) if name != one.parameter)
+    given: dict[str, Any] = {columns: ["What", "Figure", "Source"], one.parameter: found}
+    return ToolCall(one.tool.name, _completed(given, one.tool.input_schema, one.tool.input_schema, ""))
+
+
+def _completed(given: dict[str, Any], schema: Schema, root: Schema, text: str) -> dict[str, Any]:
+    missing = [name for name in required(schema) if name not in given]
+    return given | {name: filled(properties(schema).get(name, {}), root, Hints(text, [])) for name in missing}

@@ -1,0 +1,74 @@
+"""The port to a model: one call in, one turn out.
+
+Content goes through as the provider's own JSON (a list of blocks), so that thinking, citations and whatever comes next
+can be sent back unchanged.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from protocol.messages import Usage
+
+Block = dict[str, Any]
+"""One block of content, exactly as the Messages API has it."""
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    """One message of a conversation; `role` is user or assistant."""
+
+    role: str
+    content: str | list[Block]
+
+
+class ToolSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """What a model is told of a tool."""
+
+    name: str
+    description: str
+    schema: dict[str, Any]
+
+
+class Call(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a model is asked in one call. `force` names a tool that must be used."""
+
+    run: str
+    role: str
+    system: str
+    turns: Sequence[Turn]
+    tools: Sequence[ToolSpec] = ()
+    force: str | None = None
+    model: str = ""
+    max_tokens: int = 4096
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
+    """One turn of the model."""
+
+    model: str
+    content: list[Block]
+    stop_reason: str | None
+    usage: Usage
+
+    @property
+    def text(self) -> str:
+        """All text of the turn."""
+        return "".join(block["text"] for block in self.content if block.get("type") == "text")
+
+    @property
+    def tool_uses(self) -> list[Block]:
+        """The tool calls the model asks for."""
+        return [block for block in self.content if block.get("type") == "tool_use"]
+
+
+class Model(Protocol):
+    """Something that answers a Call with a Reply, or raises ModelError."""
+
+    async def call(self, call: Call, *, said: Callable[[str], None] | None = None) -> Reply:
+        """Ask once. Text is handed to `said` while it is written."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...

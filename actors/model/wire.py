@@ -1,0 +1,64 @@
+"""The wire: a Call as the Messages API wants it, and its blocks and usage as we keep them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from actors.model.port import Block, Call, ToolSpec, Turn
+from actors.model.price import price_usd
+from protocol.messages import Usage
+
+_CACHED: Block = {"cache_control": {"type": "ephemeral"}}
+
+
+def wire_of(call: Call, default_model: str) -> dict[str, Any]:
+    """The arguments of `messages.create` for a call, marked for the cache up to where the next call is the same."""
+    asked: dict[str, Any] = {
+        "model": call.model or default_model,
+        "max_tokens": call.max_tokens,
+        "messages": _messages(call),
+    }
+    if call.system:
+        asked["system"] = [{"type": "text", "text": call.system, **_CACHED}]
+    if call.tools:
+        asked["tools"] = _tools(call.tools)
+    if call.force:
+        asked["tool_choice"] = {"type": "tool", "name": call.force}
+    return asked
+
+
+def block_of(block: Mapping[str, Any]) -> Block:
+    """A block as it can be sent back: without the fields that say nothing."""
+    return {name: value for name, value in block.items() if value is not None}
+
+
+def usage_of(model: str, used: Mapping[str, Any], seconds: float) -> Usage:
+    """The usage of one call, with its price by the name of the model that answered."""
+    counts = {
+        "input_tokens": int(used.get("input_tokens") or 0),
+        "output_tokens": int(used.get("output_tokens") or 0),
+        "cache_read_tokens": int(used.get("cache_read_input_tokens") or 0),
+        "cache_write_tokens": int(used.get("cache_creation_input_tokens") or 0),
+    }
+    usd = price_usd(model, Usage(**counts))
+    return Usage(**counts, model_calls=1, usd=usd, seconds=seconds)
+
+
+def _messages(call: Call) -> list[Block]:
+    """The turns; the last is marked if the conversation will go on, since the next call begins with all of it."""
+    messages: list[Block] = [{"role": turn.role, "content": turn.content} for turn in call.turns]
+    if messages and call.tools and not call.force:
+        messages[-1] = {**messages[-1], "content": _marked(call.turns[-1])}
+    return messages
+
+
+def _marked(turn: Turn) -> list[Block]:
+    blocks = [{"type": "text", "text": turn.content}] if isinstance(turn.content, str) else turn.content
+    return [*blocks[:-1], *({**block, **_CACHED} for block in blocks[-1:])]
+
+
+def _tools(tools: Sequence[ToolSpec]) -> list[Block]:
+    listed: list[Block] = [
+        {"name": tool.name, "description": tool.description, "input_schema": tool.schema} for tool in tools
+    ]
+    listed[-1] = {**listed[-1], **_CACHED}
+    return listed

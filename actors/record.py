@@ -1,0 +1,73 @@
+"""The record of a run: its messages as they stand in the stream, read back and understood."""
+
+import msgspec
+
+from actors.bus.port import Bus, Stored
+from protocol import codec, streams, subjects
+from protocol.controls import Control
+from protocol.errors import UndecodableError
+from protocol.events import Event
+from protocol.messages import Fault, Handoff, Result
+from protocol.steps import Step
+
+Entry = Event | Handoff | Step | Result | Control
+
+
+class Recorded(msgspec.Struct, frozen=True, kw_only=True):
+    """One message of a run, with its place and time."""
+
+    seq: int
+    time: float
+    subject: str
+    message: Entry
+
+
+def understand(stored: Stored) -> Recorded | None:
+    """What a stored message of a run says; None for what nobody can read.
+
+    An unreadable Result is a failed one: its subject is written once, so nothing better will ever stand there.
+    """
+    kind = subjects.kind_of(stored.subject)
+    try:
+        message = _decode(kind, stored)
+    except UndecodableError as error:
+        if kind != "result":
+            return None
+        message = _unreadable(stored, error)
+    return Recorded(seq=stored.seq, time=stored.time, subject=stored.subject, message=message)
+
+
+async def read_run(bus: Bus, run: str) -> list[Recorded]:
+    """Everything that is stored of a run, in order."""
+    found = await bus.read(streams.RUNS, subjects.run_tree(run))
+    return [entry for stored in found if (entry := understand(stored))]
+
+
+def _decode(kind: str, stored: Stored) -> Entry:
+    match kind:
+        case "log":
+            return codec.decode_event(stored.data)
+        case "task":
+            return codec.decode(stored.data, Handoff)
+        case "step":
+            return codec.decode_step(stored.data)
+        case "result":
+            return _own(codec.decode(stored.data, Result), stored)
+        case "control":
+            return codec.decode_control(stored.data)
+        case _:
+            raise UndecodableError(f"nothing of a run is called {kind!r}")
+
+
+def _own(result: Result, stored: Stored) -> Result:
+    """The subject says whose result it is: it was checked against the writer's rights, the body was not."""
+    run, _, worker, task, attempt = subjects.address_of(stored.subject)
+    if (result.run, result.task, result.attempt) == (run, task, attempt):
+        return result
+    return msgspec.structs.replace(result, run=run, worker=worker, task=task, attempt=attempt)
+
+
+def _unreadable(stored: Stored, error: UndecodableError) -> Result:
+    run, _, worker, task, attempt = subjects.address_of(stored.subject)
+    fault = Fault(kind="undecodable", message=f"the worker's result cannot be read: {error}", retryable=True)
+    return Result(run=run, task=task, attempt=attempt, worker=worker, status="failed", error=fault)

@@ -1,0 +1,99 @@
+"""What is wrong with a request or a plan, all of it at once, before anything runs."""
+
+from collections.abc import Collection, Sequence
+
+from protocol.ids import RUN_RULE, is_run_id, token_fault
+from protocol.messages import Plan, Request, Task
+
+
+def request_faults(request: Request) -> list[str]:
+    """Why this request cannot be acted on."""
+    faults: list[str] = []
+    if request.id and not is_run_id(request.id):
+        faults.append(f"id {request.id[:64]!r} is not a valid run id: use {RUN_RULE}, or leave it out")
+    if not request.text.strip() and request.plan is None:
+        faults.append("the request has neither a text nor a plan: say what you want in `text`")
+    if request.deadline_s is not None and not request.deadline_s > 0:
+        faults.append("deadline_s must be above 0")
+    return faults
+
+
+def plan_faults(plan: Plan, most_tasks: int, workers: Collection[str] | None = None) -> list[str]:
+    """Why this plan must not run; with `workers`, also whom it names in vain."""
+    if not plan.tasks:
+        return ["the plan has no tasks"]
+    if len(plan.tasks) > most_tasks:
+        return [f"the plan has {len(plan.tasks)} tasks; at most {most_tasks} are allowed"]
+    faults = _id_faults(plan.tasks)
+    faults += _dependency_faults(plan.tasks)
+    if workers is not None:
+        faults += unknown_workers(plan, workers)
+    if not faults and (circle := find_cycle(plan.tasks)):
+        faults.append("the tasks wait for each other in a circle: " + " → ".join(circle))
+    return faults
+
+
+def unknown_workers(plan: Plan, workers: Collection[str]) -> list[str]:
+    """Which tasks name a worker that nobody knows."""
+    known = ", ".join(sorted(workers)) or "none"
+    return [
+        f"task {task.id!r} is for {task.worker!r}, and there is no such worker (known: {known})"
+        for task in plan.tasks
+        if task.worker not in workers
+    ]
+
+
+def _id_faults(tasks: Sequence[Task]) -> list[str]:
+    faults: list[str] = []
+    seen: set[str] = set()
+    for task in tasks:
+        faults += [fault for fault in (token_fault("task", task.id), token_fault("worker", task.worker)) if fault]
+        if task.id in seen:
+            faults.append(f"task id {task.id!r} is used twice")
+        seen.add(task.id)
+        if not task.intent.strip():
+            faults.append(f"task {task.id!r} has no intent")
+    return faults
+
+
+def _dependency_faults(tasks: Sequence[Task]) -> list[str]:
+    ids = {task.id for task in tasks}
+    faults: list[str] = []
+    for task in tasks:
+        if task.id in task.depends_on:
+            faults.append(f"task {task.id!r} depends on itself")
+        if len(set(task.depends_on)) != len(task.depends_on):
+            faults.append(f"task {task.id!r} names a dependency twice")
+        faults += [
+            f"task {task.id!r} depends on {n!r}, which is not in the plan" for n in task.depends_on if n not in ids
+        ]
+        faults += [
+            f"task {task.id!r} has {n!r} as optional, but does not depend on it"
+            for n in task.optional
+            if n not in task.depends_on
+        ]
+    return faults
+
+
+def find_cycle(tasks: Sequence[Task]) -> list[str]:
+    """A circle of tasks that wait for each other, first and last the same; empty if there is none."""
+    needs = {task.id: task.depends_on for task in tasks}
+    left = {task.id: len(task.depends_on) for task in tasks}
+    dependents: dict[str, list[str]] = {task.id: [] for task in tasks}
+    for task in tasks:
+        for needed in task.depends_on:
+            dependents[needed].append(task.id)
+    free = [name for name, count in left.items() if not count]
+    while free:
+        name = free.pop()
+        del left[name]
+        for dependent in dependents[name]:
+            left[dependent] -= 1
+            if not left[dependent]:
+                free.append(dependent)
+    if not left:
+        return []
+    path: list[str] = [next(iter(left))]
+    while (step := next(needed for needed in needs[path[-1]] if needed in left)) not in path:
+        path.append(step)
+    return [*path[path.index(step) :], step]

@@ -1,0 +1,123 @@
+"""The runner: the one door in and the one door out for deliveries.
+
+A handler is a function from one delivery to a verdict. What it publishes is stored before the verdict is carried out,
+and carrying it out is the last line. Stopping is written here once: stop fetching, wait, cancel, give back at once.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+
+import structlog
+
+from actors.bus.port import Bus, Delivery, Pull
+from actors.clock import Clock
+from actors.dead_letter import Refusal, bury
+from actors.lease import Lease
+from actors.verdict import Ack, Drop, Refuse, Retry, Verdict, verdict_on
+from protocol.streams import Queue
+
+Handler = Callable[[Lease], Awaitable[Verdict]]
+
+log = structlog.get_logger()
+
+
+class Runner:
+    """Pulls from one queue and lets a handler work on up to `slots` deliveries at a time."""
+
+    def __init__(self, bus: Bus, clock: Clock, queue: Queue, slots: int, handler: Handler) -> None:
+        self._bus = bus
+        self._clock = clock
+        self._queue = queue
+        self._slots = slots
+        self._handler = handler
+        self._leases: dict[Lease, asyncio.Task[None]] = {}
+        self._idle = asyncio.Event()
+        self.name = queue.name
+
+    @property
+    def busy(self) -> int:
+        """How many deliveries are being worked on."""
+        return len(self._leases)
+
+    async def run(self, stop: asyncio.Event, grace_s: float) -> None:
+        """Work until `stop` is set; then what is under way has `grace_s` to come to its end."""
+        async with asyncio.TaskGroup() as group:
+            pull = await self._bus.pull(self._queue, self._slots, lambda delivery: self._start(group, delivery))
+            self._pull = pull
+            beats = group.create_task(self._beat())
+            forget = self._bus.on_reconnect(lambda: void(group.create_task(self._beat_once())))
+            try:
+                await stop.wait()
+                await self._wind_down(pull, grace_s)
+            finally:
+                forget()
+                beats.cancel()
+
+    async def _wind_down(self, pull: Pull, grace_s: float) -> None:
+        for delivery in await pull.stop():
+            await delivery.retry(0.0)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(grace_s):
+                while self._leases:
+                    self._idle.clear()
+                    await self._idle.wait()
+        for task in list(self._leases.values()):
+            task.cancel()
+
+    def _start(self, group: asyncio.TaskGroup, delivery: Delivery) -> None:
+        lease = Lease(delivery, self._clock, self._queue.ack_wait.total_seconds())
+        self._leases[lease] = group.create_task(self._handle(lease))
+
+    async def _handle(self, lease: Lease) -> None:
+        try:
+            await self._conclude(lease, await self._handler(lease))
+        except asyncio.CancelledError as stopped:
+            await asyncio.shield(self._conclude(lease, verdict_on(stopped, lease.delivery.count)))
+            raise
+        except Exception as error:  # noqa: BLE001  the door: whatever went wrong inside becomes a verdict
+            verdict = verdict_on(error, lease.delivery.count)
+            self._tell(lease, verdict, error)
+            await self._conclude(lease, verdict)
+        finally:
+            del self._leases[lease]
+            self._idle.set()
+            self._pull.release()
+
+    async def _conclude(self, lease: Lease, verdict: Verdict) -> None:
+        """Carry out a verdict: the only place where a delivery is settled."""
+        delivery = lease.delivery
+        match verdict:
+            case Ack(sure):
+                await delivery.ack(sure=sure)
+            case Retry(after_s):
+                await delivery.retry(after_s)
+            case Refuse(reason):
+                refusal = Refusal(self._queue.stream, reason, by=self.name, deliveries=delivery.count)
+                await bury(self._bus, delivery.message, refusal)
+                await delivery.ack(sure=True)
+            case Drop():
+                pass
+
+    def _tell(self, lease: Lease, verdict: Verdict, error: Exception) -> None:
+        subject = lease.delivery.message.subject
+        match verdict:
+            case Refuse(reason):
+                log.warning("delivery.refused", subject=subject, reason=reason)
+            case Drop():
+                log.info("delivery.lost", subject=subject, reason=str(error))
+            case _:
+                log.error("delivery.failed", subject=subject, verdict=str(verdict), exc_info=error)
+
+    async def _beat(self) -> None:
+        while True:
+            await self._clock.sleep(self._queue.ack_wait.total_seconds() / 3)
+            await self._beat_once()
+
+    async def _beat_once(self) -> None:
+        for lease in list(self._leases):
+            await lease.beat()
+
+
+def void(_: object) -> None:
+    """Take a value and do nothing with it: for callbacks that return nothing."""

@@ -1,0 +1,137 @@
+"""Settings: one frozen Struct, read once from mappings that are passed in; every fault is told at once."""
+
+import tomllib
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from protocol.errors import InvalidError
+
+ENVIRONMENT = {
+    "NATS_URL": "nats_url",
+    "NATS_CREDS": "nats_creds",
+    "ANTHROPIC_API_KEY": "anthropic_api_key",
+    "ANTHROPIC_AUTH_TOKEN": "anthropic_api_key",
+    "ANTHROPIC_BASE_URL": "anthropic_base_url",
+}
+"""Variables that other programs know too; every other setting is read from HANDOFF_<NAME>."""
+
+MAY_BE_ZERO = {"port", "depth", "model_retries", "sync_always"}
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything that can be set: flags first, then the environment, then `handoff.toml`, then these defaults."""
+
+    nats_url: str = ""
+    nats_creds: str = ""
+    anthropic_api_key: str = ""
+    anthropic_base_url: str = ""
+    home: str = ""
+    team: str = "default"
+    data: str = ""
+    port: int = 0
+    model_planner: str = "claude-sonnet-5-5"
+    model_synthesizer: str = "claude-sonnet-5-5"
+    model_worker: str = "claude-haiku-5-5"
+    ack_wait_s: float = 5.0
+    heartbeat_s: float = 2.0
+    card_ttl_s: float = 6.0
+    poll_s: float = 2.0
+    attempts: int = 3
+    deliveries: int = 10
+    plan_tries: int = 3
+    planner_tasks: int = 32
+    request_tasks: int = 1000
+    depth: int = 3
+    deadline_s: float = 600.0
+    message_bytes: int = 256 * 1024
+    keep_days: float = 7.0
+    concurrency: int = 4
+    runs: int = 512
+    grace_s: float = 10.0
+    max_tokens: int = 4096
+    max_turns: int = 12
+    model_retries: int = 4
+    retry_after_ceiling_s: float = 60.0
+    model_timeout_s: float = 120.0
+    replicas: int = 1
+    sync_always: bool = False
+    log_level: str = "info"
+
+    @property
+    def ack_wait(self) -> timedelta:
+        """How long a delivery may go without a sign of life."""
+        return timedelta(seconds=self.ack_wait_s)
+
+    @property
+    def keep(self) -> timedelta:
+        """How long runs are kept."""
+        return timedelta(days=self.keep_days)
+
+    @property
+    def offline(self) -> bool:
+        """Whether there is neither a key nor an address for a model."""
+        return not self.anthropic_api_key and not self.anthropic_base_url
+
+    @property
+    def home_dir(self) -> Path:
+        """Where the embedded bus keeps its store, and where a second terminal finds it."""
+        return Path(self.home).expanduser() if self.home else Path("~/.local/share/handoff").expanduser()
+
+
+def read_settings(
+    environment: Mapping[str, str], *, file: Path | None = None, flags: Mapping[str, Any] | None = None
+) -> Settings:
+    """Settings from a file, the environment and flags, the later winning; or InvalidError with every fault."""
+    faults: list[str] = []
+    values = _from_file(file, faults) | _from_environment(environment, faults)
+    values |= {name: value for name, value in (flags or {}).items() if value is not None}
+    good: dict[str, Any] = {}
+    for name, value in values.items():
+        try:
+            good[name] = msgspec.convert(value, Settings.__annotations__[name], strict=False)
+        except msgspec.ValidationError as error:
+            faults.append(f"{name}: {error} (got {value!r})")
+    faults += _out_of_range(good)
+    if faults:
+        raise InvalidError(faults)
+    return Settings(**good)
+
+
+def _from_file(file: Path | None, faults: list[str]) -> dict[str, Any]:
+    if file is None or not file.exists():
+        return {}
+    try:
+        found = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        faults.append(f"{file}: {error}")
+        return {}
+    faults += [f"{file}: unknown setting {name!r}" for name in found if name not in Settings.__struct_fields__]
+    return {name: value for name, value in found.items() if name in Settings.__struct_fields__}
+
+
+def _from_environment(environment: Mapping[str, str], faults: list[str]) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for variable, value in environment.items():
+        if not value:
+            continue
+        if variable in ENVIRONMENT:
+            values.setdefault(ENVIRONMENT[variable], value)
+        elif variable.startswith("HANDOFF_"):
+            name = variable.removeprefix("HANDOFF_").lower()
+            if name in Settings.__struct_fields__:
+                values[name] = value
+            else:
+                faults.append(f"{variable}: there is no such setting")
+    return values
+
+
+def _out_of_range(values: Mapping[str, Any]) -> list[str]:
+    faults: list[str] = []
+    for name, value in values.items():
+        if isinstance(value, int | float) and (value < 0 or (value == 0 and name not in MAY_BE_ZERO)):
+            faults.append(f"{name}: must be above 0 (got {value!r})")
+    return faults

@@ -1,0 +1,92 @@
+"""The journal of one run: appends in compare-and-set, and reads of the past.
+
+The expected sequence comes only from our own appends. A foreign event in the log means that somebody else has the run:
+folding it in would take the fence down.
+"""
+
+import asyncio
+
+from actors.bus.port import Bus, Stored
+from actors.lease import Lease
+from actors.record import Recorded, understand
+from protocol import codec, streams, subjects
+from protocol.errors import ConflictError, FencedError
+from protocol.events import Event
+
+
+class Journal:
+    """The log of one run, held under one lease."""
+
+    def __init__(self, bus: Bus, run: str, lease: Lease) -> None:
+        self._bus = bus
+        self._run = run
+        self._lease = lease
+        self._seq = 0
+        self._tail: asyncio.Future[int] | None = None
+        self._tail_sent = 0.0
+        self._control_seq = 0
+        self._result_seq = 0
+
+    async def append(self, event: Event, *, wait: bool = True) -> None:
+        """Write an event behind our last one, or raise FencedError. Without `wait`, the next append finds out."""
+        await self.settle()
+        self._tail_sent = self._lease.sent()
+        self._tail = await self._bus.send(subjects.log(self._run), codec.encode(event), expect=self._seq)
+        if wait:
+            await self.settle()
+
+    async def settle(self) -> None:
+        """Make sure that our last append is stored, and that the run was ours when it was sent."""
+        if self._tail is None:
+            return
+        tail, self._tail = self._tail, None
+        try:
+            self._seq = await tail
+        except ConflictError as conflict:
+            raise FencedError(f"run {self._run} was taken over") from conflict
+        self._lease.proved(self._tail_sent)
+
+    async def past(self) -> list[Recorded]:
+        """All that is stored of the run but the steps of its workers, in order."""
+        parts = await asyncio.gather(
+            self._read(subjects.log(self._run)),
+            self._read(subjects.run_work(self._run, "task")),
+            self._read(subjects.run_work(self._run, "result")),
+            self._read(subjects.control(self._run)),
+        )
+        log, _, results, controls = parts
+        self._seq = log[-1].seq if log else 0
+        self._result_seq = results[-1].seq if results else 0
+        self._control_seq = controls[-1].seq if controls else 0
+        return _understood(*parts)
+
+    async def check(self) -> bool:
+        """Make sure that the run is still ours; returns whether somebody wrote a control since."""
+        await self.settle()
+        sent = self._lease.sent()
+        seqs = {s.subject: s.seq for s in await self._bus.last(streams.RUNS, self._watched())}
+        if seqs.get(subjects.log(self._run), 0) != self._seq:
+            raise FencedError(f"run {self._run} was taken over")
+        self._lease.proved(sent)
+        return seqs.get(subjects.control(self._run), 0) > self._control_seq
+
+    async def news(self) -> list[Recorded]:
+        """What came in since the last look: results, and controls. The stream is the truth."""
+        controls: list[Stored] = []
+        if await self.check():
+            controls = await self._read(subjects.control(self._run), after=self._control_seq)
+            self._control_seq = controls[-1].seq if controls else self._control_seq
+        results = await self._read(subjects.run_work(self._run, "result"), after=self._result_seq)
+        self._result_seq = results[-1].seq if results else self._result_seq
+        return _understood(controls, results)
+
+    def _watched(self) -> list[str]:
+        return [subjects.log(self._run), subjects.control(self._run)]
+
+    async def _read(self, subject: str, after: int = 0) -> list[Stored]:
+        return await self._bus.read(streams.RUNS, subject, after=after)
+
+
+def _understood(*parts: list[Stored]) -> list[Recorded]:
+    ordered = sorted((stored for part in parts for stored in part), key=lambda stored: stored.seq)
+    return [entry for stored in ordered if (entry := understand(stored))]

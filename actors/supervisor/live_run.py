@@ -1,0 +1,248 @@
+"""One run under way: the thin shell around the pure core. It moves bytes; what to do is decided elsewhere."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from math import inf
+from typing import Any
+
+import structlog
+
+from actors.bus.port import Stored
+from actors.lease import Lease
+from actors.record import Recorded, understand
+from actors.run.decide import Append, CallPlanner, CallSynthesizer, Decision, Dispatch, Finish, WakeAt, decide
+from actors.run.plan_check import unknown_workers
+from actors.run.state import RunState
+from actors.supervisor.desk import Desk
+from actors.supervisor.journal import Journal
+from actors.token_feed import TokenFeed
+from actors.verdict import Ack, Retry, Verdict
+from protocol import subjects
+from protocol.errors import ConflictError, FencedError, TooLargeError
+from protocol.events import Cancelled, Event, Expired, Finished, Planned, PlanRejected, Started, Waiting
+from protocol.messages import Answer, Plan, Request
+
+LOOK_AGAIN_S = 0.5
+
+log = structlog.get_logger()
+
+
+class LiveRun:
+    """A run that this process holds, from its request to its answer or to the loss of its lease."""
+
+    def __init__(self, desk: Desk, request: Request, lease: Lease) -> None:
+        self._desk = desk
+        self._request = request
+        self._lease = lease
+        self._journal = Journal(desk.bus, request.id, lease)
+        self._inbox: list[Stored] = []
+        self._calls: dict[str, asyncio.Task[Event]] = {}
+        self._wake = asyncio.Event()
+        self._due = inf
+        self._look_at = 0.0
+        self._looks = 0
+        self._broken: BaseException | None = None
+        self.state = RunState(desk.limits)
+
+    def hear(self, stored: Stored) -> None:
+        """A result or a control was stored."""
+        self._inbox.append(stored)
+        self._wake.set()
+
+    def tick(self, now: float) -> None:
+        """Time has passed."""
+        if now >= self._due or now >= self._look_at:
+            self._wake.set()
+
+    def look(self) -> None:
+        """Something may have been missed: read the stream soon."""
+        self._look_at = 0.0
+        self._wake.set()
+
+    def stop(self) -> None:
+        """The process is stopping: let go of the run as soon as nothing paid is under way."""
+        self._wake.set()
+
+    async def live(self) -> Verdict:
+        """Bring the run to its end."""
+        await self._open()
+        try:
+            while self.state.answer is None:
+                await self._act()
+                if self.state.answer is not None:
+                    break
+                if self._desk.stopping.is_set() and not self._calls:
+                    await self._journal.settle()
+                    return Retry(0.0)
+                await self._listen()
+        finally:
+            for call in self._calls.values():
+                call.cancel()
+        return Ack(sure=True)
+
+    async def _open(self) -> None:
+        """Take the run: a fresh one straight away, one with a past after reading it."""
+        if self._lease.delivery.count == 1 and self._request.plan is not None:
+            try:
+                await self._start(epoch=1)
+                return
+            except FencedError:
+                log.info("run.resumed", run=self._request.id)
+        self._journal = Journal(self._desk.bus, self._request.id, self._lease)
+        for entry in await self._journal.past():
+            self._fold(entry)
+        if self.state.answer is None:
+            await self._start(self.state.epoch + 1)
+            await self._read_news()
+
+    async def _start(self, epoch: int) -> None:
+        event = Started(epoch=epoch, supervisor=self._desk.instance, request=self._request)
+        await self._append(event)
+        self._rest_looks()
+
+    async def _act(self) -> None:
+        """Do everything that is due, until there is nothing left to do but wait."""
+        if not self._lease.fresh:
+            await self._journal.check()
+        while True:
+            for name, call in list(self._calls.items()):
+                if call.done():
+                    del self._calls[name]
+                    await self._append(call.result())
+            decisions = decide(self.state, self._desk.clock.now())
+            moved = [await self._carry_out(decision) for decision in decisions]
+            if not any(moved):
+                return
+
+    async def _carry_out(self, decision: Decision) -> bool:
+        """Do what was decided; returns whether that may lead to further decisions."""
+        match decision:
+            case Append(event):
+                return await self._follow(event)
+            case Dispatch():
+                await self._dispatch(decision)
+            case CallPlanner(faults):
+                await self._plan(faults)
+            case CallSynthesizer():
+                await self._call("synthesizer", self._synthesize)
+            case Finish(answer):
+                await self._finish(answer)
+            case WakeAt(time):
+                self._due = min(self._due, time)
+        return False
+
+    async def _follow(self, event: Event) -> bool:
+        """Write an event that follows from the state. It need not be stored before we go on: it would be the same."""
+        if isinstance(event, Planned) and not await self._can_begin(event.plan):
+            return False
+        await self._append(event, wait=False)
+        if isinstance(event, Cancelled | Expired):
+            await self._desk.bus.emit(subjects.cancel(self._request.id), b"")
+        return True
+
+    async def _dispatch(self, dispatch: Dispatch) -> None:
+        handoff = await self._desk.handoff(self.state, self._request, dispatch)
+        stored = await self._desk.send_handoff(handoff)
+        stored.add_done_callback(self._handed)
+        self.state.fold(handoff, self._desk.clock.now())
+
+    def _handed(self, stored: "asyncio.Future[int]") -> None:
+        """A handoff that is there already is one of our own, from before a crash: that is as good."""
+        error = None if stored.cancelled() else stored.exception()
+        if error is not None and not isinstance(error, ConflictError):
+            self._broken = error
+            self._wake.set()
+
+    async def _can_begin(self, plan: Plan) -> bool:
+        """Whether somebody can do the request's own plan; after an outage the cards need a moment to come back."""
+        unknown = await self._desk.roster.unknown(task.worker for task in plan.tasks)
+        if not unknown:
+            return True
+        if self._desk.clock.now() < self.state.started_at + self._desk.settings.card_ttl_s:
+            await self._wait_because(f"no worker called {', '.join(unknown)} is known yet")
+        else:
+            faults = unknown_workers(plan, self._desk.roster.known)
+            await self._append(PlanRejected(faults=tuple(faults)), wait=False)
+            self._wake.set()
+        return False
+
+    async def _plan(self, faults: tuple[str, ...]) -> None:
+        workers = await self._desk.roster.live()
+        if not workers:
+            await self._wait_because(f"no worker of team {self._desk.team!r} is alive")
+            return
+
+        async def plan() -> Event:
+            return await self._desk.planner.plan(self._request, workers, faults)
+
+        await self._call("planner", plan)
+
+    async def _synthesize(self) -> Event:
+        subject = subjects.tokens(self._request.id, "answer")
+        async with TokenFeed(self._desk.bus, self._desk.clock, subject) as feed:
+            return await self._desk.synthesizer.synthesize(self._request.id, self.state, feed.say)
+
+    async def _call(self, name: str, work: Callable[[], Coroutine[Any, Any, Event]]) -> None:
+        """Start a paid call, unless it is under way, or we are stopping; right after making sure the run is ours."""
+        if name in self._calls or self._desk.stopping.is_set():
+            return
+        if not self._lease.fresh:
+            await self._journal.check()
+        task = self._calls[name] = asyncio.create_task(work())
+        task.add_done_callback(lambda _: self._wake.set())
+
+    async def _wait_because(self, reason: str) -> None:
+        self._due = min(self._due, self._desk.clock.now() + LOOK_AGAIN_S)
+        if reason not in self.state.waits:
+            log.warning("run.waiting", run=self._request.id, reason=reason)
+            await self._append(Waiting(reason=reason), wait=False)
+
+    async def _finish(self, answer: Answer) -> None:
+        if self.state.handed:
+            await self._desk.bus.emit(subjects.cancel(self._request.id), b"")
+        event = Finished(answer=answer)
+        try:
+            await self._append(event)
+        except TooLargeError:
+            event = Finished(answer=await self._desk.shortened(answer))
+            await self._append(event)
+        log.info("run.finished", run=self._request.id, status=answer.status, wall_s=answer.timing.wall_s)
+
+    async def _append(self, event: Event, *, wait: bool = True) -> None:
+        await self._journal.append(event, wait=wait)
+        self.state.fold(event, self._desk.clock.now())
+
+    async def _listen(self) -> None:
+        """Wait for news, and take it in: what was republished for speed, the stream for truth."""
+        await self._wake.wait()
+        self._wake.clear()
+        self._due = inf
+        if self._broken:
+            raise self._broken
+        heard, self._inbox = self._inbox, []
+        for stored in heard:
+            if entry := understand(stored):
+                self._fold(entry)
+        if heard:
+            self._rest_looks()
+        elif self._desk.clock.now() >= self._look_at:
+            await self._read_news()
+            await self._say_who_is_missing()
+
+    async def _read_news(self) -> None:
+        for entry in await self._journal.news():
+            self._fold(entry)
+        self._looks = min(self._looks + 1, 3)
+        self._look_at = self._desk.clock.now() + self._desk.settings.poll_s * 2 ** (self._looks - 1)
+
+    def _rest_looks(self) -> None:
+        self._looks = 0
+        self._look_at = self._desk.clock.now() + self._desk.settings.poll_s
+
+    async def _say_who_is_missing(self) -> None:
+        wanted = {task.task.worker for task in self.state.handed}
+        for name in sorted(wanted - set(await self._desk.roster.live())):
+            await self._wait_because(f"no {name} is alive: its tasks wait")
+
+    def _fold(self, entry: Recorded) -> None:
+        self.state.fold(entry.message, entry.time)

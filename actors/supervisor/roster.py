@@ -1,0 +1,61 @@
+"""The roster: who is alive, and who has ever been."""
+
+from collections.abc import Iterable
+
+from actors.bus.port import Bus
+from actors.clock import Clock
+from protocol import codec, streams, subjects
+from protocol.errors import UndecodableError
+from protocol.messages import Card
+
+FRESH_S = 0.5
+
+
+async def read_cards(bus: Bus, team: str = "") -> list[tuple[str, Card]]:
+    """All live cards, with their team; those that cannot be read are passed over."""
+    found: list[tuple[str, Card]] = []
+    for key, data in (await bus.cards(f"{team}." if team else "")).items():
+        try:
+            found.append((subjects.card_team(key), codec.decode(data, Card)))
+        except UndecodableError:
+            continue
+    return found
+
+
+class Roster:
+    """The workers of one team. A kind whose queue exists is known even while none of its instances is alive."""
+
+    def __init__(self, bus: Bus, clock: Clock, team: str) -> None:
+        self._bus = bus
+        self._clock = clock
+        self._team = team
+        self._cards: list[Card] = []
+        self._read_at = float("-inf")
+        self._known: set[str] = set()
+
+    async def live(self) -> dict[str, list[Card]]:
+        """The live cards of each kind of worker, hardly older than a moment."""
+        if self._clock.monotonic() - self._read_at > FRESH_S:
+            self._cards = [card for _, card in await read_cards(self._bus, self._team)]
+            self._read_at = self._clock.monotonic()
+            self._known |= {card.worker for card in self._cards}
+        kinds: dict[str, list[Card]] = {}
+        for card in sorted(self._cards, key=lambda card: (card.worker, card.instance)):
+            kinds.setdefault(card.worker, []).append(card)
+        return kinds
+
+    async def unknown(self, names: Iterable[str]) -> list[str]:
+        """Those of the names that nobody answers to, and nobody ever has."""
+        names = set(names)
+        if names <= self._known:
+            return []
+        await self.live()
+        if not names <= self._known:
+            queues = await self._bus.queues(streams.RUNS)
+            self._known |= {name for name in names if subjects.durable(self._team, name) in queues}
+        return sorted(names - self._known)
+
+    @property
+    def known(self) -> set[str]:
+        """Every kind seen so far."""
+        return set(self._known)

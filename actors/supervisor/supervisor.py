@@ -1,0 +1,125 @@
+"""The supervisor: a process that holds runs. Any number of them share the requests of a team."""
+
+import asyncio
+import contextlib
+
+import msgspec
+import structlog
+
+from actors.bus.port import Bus, Stored
+from actors.clock import Clock
+from actors.lease import Lease
+from actors.model.port import Model
+from actors.run.plan_check import request_faults
+from actors.run.state import Limits
+from actors.runner import Runner
+from actors.settings import Settings
+from actors.supervisor.desk import Desk
+from actors.supervisor.live_run import LiveRun
+from actors.supervisor.planner import Planner
+from actors.supervisor.roster import Roster
+from actors.supervisor.synthesizer import Synthesizer
+from actors.verdict import Refuse, Verdict
+from protocol import codec, streams, subjects
+from protocol.ids import derived_run_id, is_run_id
+from protocol.messages import Request
+
+TICK_S = 0.1
+STARTED_BYTES = 2048
+"""What the `started` event needs beside the request it carries."""
+
+log = structlog.get_logger()
+
+
+class Supervisor:
+    """Takes the requests of one team, as many at a time as it has slots."""
+
+    def __init__(self, bus: Bus, clock: Clock, model: Model, settings: Settings, *, instance: str) -> None:
+        self._bus = bus
+        self._settings = settings
+        self._runs: dict[str, LiveRun] = {}
+        self._desk = _desk(bus, clock, model, settings, instance=instance)
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Hold runs until `stop` is set; then let go of them, others go on where this one was."""
+        team = self._desk.team
+        queue = streams.request_queue(team, self._settings.ack_wait)
+        runner = Runner(self._bus, self._desk.clock, queue, self._settings.runs, self._handle)
+        async with (
+            self._bus.subscribe(subjects.all_results(team), self._heard),
+            self._bus.subscribe(subjects.ALL_CONTROLS, self._heard),
+        ):
+            forget = self._bus.on_reconnect(self._look)
+            ticks = asyncio.create_task(self._tick())
+            stops = asyncio.create_task(self._stop_runs(stop))
+            try:
+                await runner.run(stop, self._settings.grace_s)
+            finally:
+                forget()
+                for task in (ticks, stops):
+                    task.cancel()
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await task
+
+    async def _handle(self, lease: Lease) -> Verdict:
+        stored = lease.delivery.message
+        request = codec.decode(stored.data, Request)
+        if request.id and not is_run_id(request.id):
+            return Refuse("; ".join(request_faults(request)))
+        if len(stored.data) > (limit := self._settings.message_bytes - STARTED_BYTES):
+            return Refuse(
+                f"the request has {len(stored.data):,} bytes; the limit is {limit:,}: send less, or by artifact"
+            )
+        run = request.id or derived_run_id(streams.REQUESTS, stored.seq, stored.time_ns)
+        live = LiveRun(self._desk, msgspec.structs.replace(request, id=run, team=self._desk.team), lease)
+        self._runs[run] = live
+        with structlog.contextvars.bound_contextvars(run=run, trace_id=run):
+            try:
+                return await live.live()
+            finally:
+                if self._runs.get(run) is live:
+                    del self._runs[run]
+
+    def _heard(self, stored: Stored) -> None:
+        if live := self._runs.get(subjects.run_of(stored.subject)):
+            live.hear(stored)
+
+    def _look(self) -> None:
+        for live in self._runs.values():
+            live.look()
+
+    async def _tick(self) -> None:
+        while True:
+            await self._desk.clock.sleep(TICK_S)
+            now = self._desk.clock.now()
+            for live in self._runs.values():
+                live.tick(now)
+
+    async def _stop_runs(self, stop: asyncio.Event) -> None:
+        await stop.wait()
+        self._desk.stopping.set()
+        for live in list(self._runs.values()):
+            live.stop()
+
+
+def _desk(bus: Bus, clock: Clock, model: Model, settings: Settings, *, instance: str) -> Desk:
+    limits = Limits(
+        attempts=settings.attempts,
+        plan_tries=settings.plan_tries,
+        deadline_s=settings.deadline_s,
+        planner_tasks=settings.planner_tasks,
+        request_tasks=settings.request_tasks,
+        depth=settings.depth,
+    )
+    tokens = settings.max_tokens
+    return Desk(
+        bus=bus,
+        clock=clock,
+        settings=settings,
+        team=settings.team,
+        instance=instance,
+        limits=limits,
+        roster=Roster(bus, clock, settings.team),
+        planner=Planner(model, name=settings.model_planner, max_tokens=tokens, most_tasks=settings.planner_tasks),
+        synthesizer=Synthesizer(model, name=settings.model_synthesizer, max_tokens=tokens),
+    )

@@ -1,0 +1,1 @@
+"""Workers: what one is, and the process that lets it work."""

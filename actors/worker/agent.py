@@ -1,0 +1,136 @@
+"""The agent: a model and its tools in a loop, every turn and every call stored before the next."""
+
+import asyncio
+from typing import Any
+
+import msgspec
+import structlog
+
+from actors.bus.port import Bus
+from actors.clock import Clock
+from actors.model.port import Block, Call, Model, ToolSpec
+from actors.settings import Settings
+from actors.token_feed import TokenFeed
+from actors.worker.definition import Outcome, Worker
+from actors.worker.logbook import Logbook
+from actors.worker.moves import AskModel, CallTools, Done, next_move, spent, turns_taken
+from actors.worker.prompts import system_prompt, task_prompt
+from protocol import subjects
+from protocol.errors import ModelError, ToolError
+from protocol.messages import Fault, Handoff
+from protocol.steps import ModelCalled, ToolCalled
+
+TOOLS_AT_ONCE = 8
+
+log = structlog.get_logger()
+
+
+class Over(Exception):  # noqa: N818  not an error: there is nothing left to do
+    """The task is no longer wanted."""
+
+
+class Yielded(Exception):  # noqa: N818  not an error: somebody else goes on
+    """The process is stopping, and everything so far is stored."""
+
+
+class Agent:
+    """Lets one worker do its tasks with a model."""
+
+    def __init__(self, worker: Worker, model: Model, bus: Bus, clock: Clock, settings: Settings) -> None:
+        self._worker = worker
+        self._model = model
+        self._bus = bus
+        self._clock = clock
+        self._settings = settings
+        self._system = system_prompt(worker.prompt)
+        self._tools = [ToolSpec(name=t.name, description=t.description, schema=t.schema) for t in worker.tools]
+
+    async def work(self, handoff: Handoff, logbook: Logbook, stopping: asyncio.Event) -> Outcome:
+        """Go on from the steps in the logbook until the model is done."""
+        prompt = task_prompt(handoff)
+        most = self._worker.max_turns or self._settings.max_turns
+        before = spent(logbook.steps)
+        while True:
+            if stopping.is_set():
+                raise Yielded
+            match next_move(prompt, logbook.steps):
+                case Done(text, stop_reason):
+                    outcome = _outcome(text, stop_reason)
+                    return msgspec.structs.replace(outcome, usage=spent(logbook.steps), before_s=before.seconds)
+                case AskModel(turns):
+                    if turns_taken(logbook.steps) >= most:
+                        return _failed(logbook, "turns", f"no result after {most} turns of the model", before.seconds)
+                    call = Call(
+                        run=handoff.run,
+                        role=self._worker.name,
+                        system=self._system,
+                        turns=turns,
+                        tools=self._tools,
+                        model=self._worker.model or self._settings.model_worker,
+                        max_tokens=self._settings.max_tokens,
+                    )
+                    try:
+                        await self._ask(handoff, logbook, call)
+                    except ModelError as error:
+                        return _failed(logbook, error.kind, str(error), before.seconds, retryable=error.retryable)
+                case CallTools(uses):
+                    await self._call_tools(logbook, uses)
+
+    async def _ask(self, handoff: Handoff, logbook: Logbook, call: Call) -> None:
+        if not await logbook.still_ours():
+            raise Over
+        async with TokenFeed(self._bus, self._clock, subjects.tokens(handoff.run, handoff.task)) as feed:
+            reply = await self._model.call(call, said=feed.say)
+        content = msgspec.Raw(msgspec.json.encode(reply.content))
+        await logbook.write(
+            ModelCalled(model=reply.model, content=content, stop_reason=reply.stop_reason, usage=reply.usage)
+        )
+
+    async def _call_tools(self, logbook: Logbook, uses: list[Block]) -> None:
+        if not await logbook.still_ours():
+            raise Over
+        places = asyncio.Semaphore(TOOLS_AT_ONCE)
+
+        async def call(use: Block) -> None:
+            async with places:
+                began = self._clock.monotonic()
+                output, failed = await self._call_tool(use["name"], use.get("input") or {})
+                seconds = self._clock.monotonic() - began
+            await logbook.write(
+                ToolCalled(call=use["id"], tool=use["name"], output=output, failed=failed, seconds=seconds)
+            )
+
+        calls = [asyncio.create_task(call(use)) for use in uses]
+        try:
+            await asyncio.gather(*calls)
+        finally:
+            for task in calls:
+                task.cancel()
+
+    async def _call_tool(self, name: str, arguments: dict[str, Any]) -> tuple[str, bool]:
+        tool = self._worker.tool(name)
+        if tool is None:
+            log.warning("tool.denied", tool=name, worker=self._worker.name)
+            return f"tool_denied: {self._worker.name} has no tool called {name}", True
+        try:
+            output = await tool.call(arguments)
+        except ToolError as error:
+            log.info("tool.failed", tool=name, error=str(error))
+            return str(error), True
+        limit = self._settings.message_bytes // 4
+        if len(output) > limit:
+            output = output[:limit] + f"\n[cut off: {len(output):,} characters in all]"
+        return output, False
+
+
+def _outcome(text: str, stop_reason: str | None) -> Outcome:
+    if stop_reason == "refusal":
+        return Outcome(output=text, error=Fault(kind="refusal", message="the model refused the task"))
+    if stop_reason == "model_context_window_exceeded":
+        return Outcome(output=text, error=Fault(kind="context", message="the task outgrew the context of the model"))
+    return Outcome(output=text)
+
+
+def _failed(logbook: Logbook, kind: str, message: str, before_s: float, *, retryable: bool = False) -> Outcome:
+    fault = Fault(kind=kind, message=message, retryable=retryable)
+    return Outcome(error=fault, usage=spent(logbook.steps), before_s=before_s)

@@ -1,0 +1,66 @@
+"""A worker: a name, what it is good for, and how it works: a model with tools, or a function."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import msgspec
+
+from actors.tools.tool import Tool
+from protocol.errors import InvalidError
+from protocol.ids import token_fault
+from protocol.messages import Fault, Handoff, Usage
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What a function worker may return instead of a plain string."""
+
+    output: str = ""
+    data: Any = None
+    confidence: float | None = None
+    findings: tuple[str, ...] = ()
+    error: Fault | None = None
+    declined: bool = False
+    usage: Usage = Usage()
+    before_s: float = 0.0
+
+
+Work = Callable[[Handoff], Awaitable[str | Outcome] | str | Outcome]
+
+
+@dataclass(frozen=True)
+class Worker:
+    """A specialist. With `run` it is a function and no model is asked; otherwise it is an agent with tools."""
+
+    name: str
+    _: KW_ONLY
+    summary: str
+    prompt: str = ""
+    tools: Sequence[Tool] = ()
+    run: Work | None = None
+    model: str = ""
+    concurrency: int | None = None
+    fallback: str | None = None
+    max_turns: int | None = None
+
+    def __post_init__(self) -> None:
+        faults = _faults(self)
+        if faults:
+            raise InvalidError(faults)
+
+    def tool(self, name: str) -> Tool | None:
+        """The tool of that name, if this worker owns one."""
+        return next((tool for tool in self.tools if tool.name == name), None)
+
+
+def _faults(worker: Worker) -> list[str]:
+    faults = [fault for fault in [token_fault("worker", worker.name)] if fault]
+    if not worker.summary.strip():
+        faults.append(f"worker {worker.name!r} has no summary: say in a sentence what it is good for")
+    if worker.run is not None and (worker.tools or worker.prompt):
+        faults.append(f"worker {worker.name!r} is a function: it takes neither prompt nor tools")
+    if worker.concurrency is not None and worker.concurrency < 1:
+        faults.append(f"worker {worker.name!r}: concurrency must be at least 1")
+    names = [tool.name for tool in worker.tools]
+    faults += [f"worker {worker.name!r} has two tools named {n!r}" for n in sorted(set(names)) if names.count(n) > 1]
+    return faults

@@ -1,0 +1,73 @@
+"""The heartbeat: a card written again and again while the worker lives, and taken back when it stops."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+
+import structlog
+
+from actors.bus.port import Bus
+from actors.clock import Clock
+from protocol import codec
+from protocol.errors import BusError
+from protocol.messages import Card
+
+log = structlog.get_logger()
+
+
+class Heartbeat:
+    """Keeps one card in the registry for as long as it is entered, unless it is ended before."""
+
+    def __init__(self, bus: Bus, clock: Clock, key: str, card: Callable[[], Awaitable[Card]], every_s: float) -> None:
+        self._bus = bus
+        self._clock = clock
+        self._key = key
+        self._card = card
+        self._every_s = every_s
+        self._ended = False
+        self._lock = asyncio.Lock()
+
+    async def __aenter__(self) -> "Heartbeat":
+        await self._beat()
+        self._forget = self._bus.on_reconnect(self._soon)
+        self._beats = asyncio.create_task(self._keep_beating())
+        self._extra: set[asyncio.Task[None]] = set()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._forget()
+        for task in (self._beats, *self._extra):
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        await self.end()
+
+    def _soon(self) -> None:
+        """The bus is back, perhaps without our card."""
+        task = asyncio.create_task(self._beat())
+        self._extra.add(task)
+        task.add_done_callback(self._extra.discard)
+
+    async def _keep_beating(self) -> None:
+        while True:
+            await self._clock.sleep(self._every_s)
+            await self._beat()
+
+    async def _beat(self) -> None:
+        async with self._lock:
+            if self._ended:
+                return
+            try:
+                await self._bus.put_card(self._key, codec.encode(await self._card()))
+            except BusError as error:
+                log.debug("card.not_written", key=self._key, error=str(error))
+
+    async def end(self) -> None:
+        """Take the card back: at once when no more work is taken, not only when the last task is done."""
+        async with self._lock:
+            if not self._ended:
+                self._ended = True
+                await self._bus.drop_card(self._key)

@@ -1,0 +1,82 @@
+"""The logbook of one attempt at a task: its Steps, written by compare-and-set so that only one holder can go on."""
+
+import asyncio
+
+from actors.bus.port import Bus, Stored
+from actors.lease import Lease
+from protocol import codec, streams, subjects
+from protocol.controls import Cancel
+from protocol.errors import ConflictError, FencedError, UndecodableError
+from protocol.events import Cancelled, Expired, Finished
+from protocol.steps import Step, Taken
+from protocol.subjects import TaskAddress
+
+
+class Logbook:
+    """What was done for a task so far, by whomever."""
+
+    def __init__(self, bus: Bus, address: TaskAddress, lease: Lease) -> None:
+        self._bus = bus
+        self._address = address
+        self._lease = lease
+        self._seq = 0
+        self._writing = asyncio.Lock()
+        self.steps: list[Step] = []
+
+    async def look(self) -> bool:
+        """Read what is stored of the task; returns whether there is anything left to do."""
+        sent = self._lease.sent()
+        last = await self._last()
+        if self._over(last):
+            return False
+        if self._address.steps in last:
+            stored = await self._bus.read(streams.RUNS, self._address.steps)
+            self._seq = stored[-1].seq
+            self.steps = [codec.decode_step(step.data) for step in stored]
+        self._lease.proved(sent)
+        return True
+
+    async def claim(self, instance: str) -> None:
+        """Take a handoff that somebody else may still think is theirs."""
+        await self.write(Taken(instance=instance, delivery=self._lease.delivery.count))
+
+    async def write(self, step: Step) -> None:
+        """Store a step behind the last one, or raise FencedError: another instance has the task."""
+        async with self._writing:
+            sent = self._lease.sent()
+            try:
+                self._seq = await self._bus.publish(self._address.steps, codec.encode(step), expect=self._seq)
+            except ConflictError as conflict:
+                raise FencedError(f"task {self._address.task} was taken over") from conflict
+            self._lease.proved(sent)
+            self.steps.append(step)
+
+    async def still_ours(self) -> bool:
+        """Right before something is paid for: whether the task is still ours, and still wanted."""
+        if self._lease.fresh:
+            return True
+        sent = self._lease.sent()
+        last = await self._last()
+        if self._over(last):
+            return False
+        found = last.get(self._address.steps)
+        if (found.seq if found else 0) != self._seq:
+            raise FencedError(f"task {self._address.task} was taken over")
+        self._lease.proved(sent)
+        return True
+
+    async def _last(self) -> dict[str, Stored]:
+        run = self._address.run
+        watched = [self._address.result, self._address.steps, subjects.control(run), subjects.log(run)]
+        return {stored.subject: stored for stored in await self._bus.last(streams.RUNS, watched)}
+
+    def _over(self, last: dict[str, Stored]) -> bool:
+        """Whether a result, a cancel or the end of the run is stored."""
+        if self._address.result in last:
+            return True
+        log, control = last.get(subjects.log(self._address.run)), last.get(subjects.control(self._address.run))
+        try:
+            ended = log is not None and isinstance(codec.decode_event(log.data), Finished | Cancelled | Expired)
+            return ended or (control is not None and isinstance(codec.decode_control(control.data), Cancel))
+        except UndecodableError:
+            return False

@@ -1,0 +1,89 @@
+"""What an agent does next: a pure function of the steps it has taken.
+
+So a worker that takes over in the middle goes on exactly where the last one stopped: a stored turn of the model is
+never asked for again, and a stored tool call is never made again.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from actors.model.port import Block, Reply, Turn
+from protocol.messages import Usage
+from protocol.steps import ModelCalled, Step, ToolCalled
+
+_blocks = msgspec.json.Decoder(list[Block])
+
+GO_ON = "Go on exactly where you stopped."
+
+
+class AskModel(msgspec.Struct, frozen=True):
+    """Send these turns to the model."""
+
+    turns: list[Turn]
+
+
+class CallTools(msgspec.Struct, frozen=True):
+    """Make these tool calls (blocks of type tool_use)."""
+
+    uses: list[Block]
+
+
+class Done(msgspec.Struct, frozen=True):
+    """The model has given its last word."""
+
+    text: str
+    stop_reason: str | None
+
+
+Move = AskModel | CallTools | Done
+
+
+def next_move(prompt: str, steps: Sequence[Step]) -> Move:
+    """What is to be done after these steps."""
+    turns = [Turn(role="user", content=prompt)]
+    results = {step.call: step for step in steps if isinstance(step, ToolCalled)}
+    said: list[str] = []
+    for step in steps:
+        if not isinstance(step, ModelCalled):
+            continue
+        reply = reply_of(step)
+        turns.append(Turn(role="assistant", content=reply.content))
+        missing = [use for use in reply.tool_uses if use["id"] not in results]
+        if reply.tool_uses and missing:
+            return CallTools(missing)
+        if reply.tool_uses:
+            turns.append(Turn(role="user", content=[_result_block(results[use["id"]]) for use in reply.tool_uses]))
+            said.clear()
+        elif step.stop_reason == "max_tokens":
+            said.append(reply.text)
+            turns.append(Turn(role="user", content=GO_ON))
+        elif step.stop_reason != "pause_turn":
+            return Done("".join([*said, reply.text]), step.stop_reason)
+    return AskModel(turns)
+
+
+def reply_of(step: ModelCalled) -> Reply:
+    """The turn of the model that a step keeps."""
+    return Reply(model=step.model, content=_blocks.decode(step.content), stop_reason=step.stop_reason, usage=step.usage)
+
+
+def spent(steps: Sequence[Step]) -> Usage:
+    """What these steps cost."""
+    total = Usage()
+    for step in steps:
+        if isinstance(step, ModelCalled):
+            total += step.usage
+        elif isinstance(step, ToolCalled):
+            total += Usage(tool_calls=1, seconds=step.seconds)
+    return total
+
+
+def turns_taken(steps: Sequence[Step]) -> int:
+    """How often the model has been asked."""
+    return sum(isinstance(step, ModelCalled) for step in steps)
+
+
+def _result_block(step: ToolCalled) -> Block:
+    block: Block = {"type": "tool_result", "tool_use_id": step.call, "content": step.output or "(no output)"}
+    return block | {"is_error": True} if step.failed else block

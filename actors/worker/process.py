@@ -1,0 +1,231 @@
+"""A worker at work: one more subscriber. Any number of processes of one kind share its queue."""
+
+import asyncio
+import contextlib
+import inspect
+from statistics import median
+
+import msgspec
+import structlog
+
+from actors.artifacts import keep_text
+from actors.bus.port import Bus, Stored
+from actors.clock import Clock
+from actors.lease import Lease
+from actors.model.port import Model
+from actors.runner import Runner
+from actors.settings import Settings
+from actors.verdict import Ack, Refuse, Retry, Verdict
+from actors.worker.agent import Agent, Over, Yielded
+from actors.worker.definition import Outcome, Worker
+from actors.worker.heartbeat import Heartbeat
+from actors.worker.logbook import Logbook
+from observability.context import traceparent
+from protocol import codec, streams, subjects
+from protocol.errors import ConflictError, DeclinedError, FencedError, HandoffError, TooLargeError
+from protocol.ids import span_id
+from protocol.messages import NOTHING, Card, Fault, Handoff, Result, ResultStatus
+from protocol.subjects import TaskAddress
+
+RECENT = 64
+
+log = structlog.get_logger()
+
+
+class Job:
+    """One handoff under way."""
+
+    __slots__ = ("task", "unwanted")
+
+    def __init__(self) -> None:
+        self.task = asyncio.current_task()
+        self.unwanted = False
+
+
+class WorkerProcess:
+    """Lets one worker do what is handed to it, and tells everybody that it is there."""
+
+    def __init__(self, worker: Worker, bus: Bus, clock: Clock, settings: Settings, *, instance: str) -> None:
+        self.worker = worker
+        self._bus = bus
+        self._clock = clock
+        self._settings = settings
+        self._instance = instance
+        self._agent: Agent | None = None
+        self._slots = worker.concurrency or settings.concurrency
+        self._jobs: dict[str, set[Job]] = {}
+        self._stopping = asyncio.Event()
+        self._seconds: list[float] = []
+        queue = streams.task_queue(settings.team, worker.name, settings.ack_wait)
+        self._runner = Runner(bus, clock, queue, self._slots, self._handle)
+
+    def give_model(self, model: Model) -> None:
+        """Let the worker think with this model; a function needs none."""
+        self._agent = Agent(self.worker, model, self._bus, self._clock, self._settings)
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until `stop` is set, then finish or hand back what is under way."""
+        if self.worker.run is None and self._agent is None:
+            raise ValueError(f"worker {self.worker.name} needs a model")
+        key = subjects.card(self._settings.team, self.worker.name, self._instance)
+        async with (
+            self._bus.subscribe(subjects.CANCELS, self._cancel),
+            Heartbeat(self._bus, self._clock, key, self._card, self._settings.heartbeat_s) as heartbeat,
+        ):
+            stops = asyncio.create_task(self._note_stop(stop, heartbeat))
+            try:
+                await self._runner.run(stop, self._settings.grace_s)
+            finally:
+                stops.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await stops
+
+    async def _handle(self, lease: Lease) -> Verdict:
+        stored, count = lease.delivery.message, lease.delivery.count
+        handoff = codec.decode(stored.data, Handoff)
+        address = subjects.address_of(stored.subject)
+        if count > self._settings.deliveries:
+            return await self._poison(address, count)
+        logbook = Logbook(self._bus, address, lease)
+        if not self._may_skip_look(stored, count):
+            if not await logbook.look():
+                return Ack()
+            if logbook.steps or count > 1:
+                await logbook.claim(self._instance)
+        job = Job()
+        self._jobs.setdefault(address.run, set()).add(job)
+        try:
+            return await self._do(handoff, address, logbook)
+        except asyncio.CancelledError:
+            if job.unwanted and job.task and job.task.uncancel() == 0:
+                log.info("task.cancelled", run=address.run, task=address.task)
+                return Ack()
+            raise
+        finally:
+            self._jobs[address.run].discard(job)
+            if not self._jobs[address.run]:
+                del self._jobs[address.run]
+
+    def _may_skip_look(self, stored: Stored, count: int) -> bool:
+        """A function pays nothing, so a handoff that is young and comes for the first time is simply done."""
+        young = self._clock.now() - stored.time < self._settings.ack_wait_s
+        return self.worker.run is not None and count == 1 and young
+
+    async def _do(self, handoff: Handoff, address: TaskAddress, logbook: Logbook) -> Verdict:
+        began = self._clock.monotonic()
+        try:
+            outcome = await self._outcome(handoff, logbook)
+        except Over:
+            return Ack()
+        except Yielded:
+            return Retry(0.0)
+        seconds = self._clock.monotonic() - began + outcome.before_s
+        usage = msgspec.structs.replace(outcome.usage, seconds=seconds)
+        result = Result(
+            run=address.run,
+            task=address.task,
+            attempt=address.attempt,
+            worker=self.worker.name,
+            instance=self._instance,
+            status=_status(outcome),
+            output=outcome.output,
+            data=msgspec.Raw(msgspec.json.encode(outcome.data)),
+            confidence=outcome.confidence,
+            findings=outcome.findings,
+            error=outcome.error,
+            usage=usage,
+        )
+        await self._give_back(result, address)
+        self._seconds = [*self._seconds[1 - RECENT :], seconds]
+        return Ack()
+
+    async def _outcome(self, handoff: Handoff, logbook: Logbook) -> Outcome:
+        left = None if handoff.deadline is None else handoff.deadline - self._clock.now()
+        if left is not None and left <= 0:
+            raise Over
+        try:
+            if self.worker.run is not None:
+                return await self._call_function(handoff)
+            assert self._agent is not None  # `run` made sure
+            return await self._agent.work(handoff, logbook, self._stopping)
+        except (Over, Yielded, FencedError):
+            raise
+        except DeclinedError as error:
+            return Outcome(output=str(error), declined=True)
+        except HandoffError as error:
+            return Outcome(error=Fault(kind=type(error).__name__, message=str(error), retryable=error.retryable))
+        except Exception as error:
+            log.warning("task.failed", run=handoff.run, task=handoff.task, exc_info=error)
+            return Outcome(error=Fault(kind=type(error).__name__, message=f"{error}", retryable=True))
+
+    async def _call_function(self, handoff: Handoff) -> Outcome:
+        assert self.worker.run is not None
+        if inspect.iscoroutinefunction(self.worker.run):
+            returned = await self.worker.run(handoff)
+        else:
+            returned = await asyncio.to_thread(self.worker.run, handoff)
+            if inspect.isawaitable(returned):
+                returned = await returned
+        return returned if isinstance(returned, Outcome) else Outcome(output=str(returned))
+
+    async def _give_back(self, result: Result, address: TaskAddress) -> None:
+        """Store the result, write-once; if one is there already, that one counts and ours is not needed."""
+        headers = {"traceparent": traceparent(address.run, span_id(address.run, "work", address.task, address.attempt))}
+        try:
+            await self._bus.publish(address.result, codec.encode(result), expect=0, headers=headers)
+        except ConflictError:
+            log.info("result.there_already", run=address.run, task=address.task)
+        except TooLargeError:
+            room = self._settings.message_bytes // 2
+            name = f"{address.run}.{address.task}.{address.attempt}.output"
+            text, artifact = await keep_text(self._bus, name, result.output, room)
+            short = msgspec.structs.replace(result, output=text, artifacts=(*result.artifacts, artifact), data=NOTHING)
+            await self._give_back(short, address)
+
+    async def _poison(self, address: TaskAddress, count: int) -> Verdict:
+        reason = f"handed out {count} times without an outcome: every instance that took it was lost"
+        fault = Fault(kind="poison", message=reason)
+        result = Result(
+            run=address.run,
+            task=address.task,
+            attempt=address.attempt,
+            worker=self.worker.name,
+            instance=self._instance,
+            status="failed",
+            error=fault,
+        )
+        await self._give_back(result, address)
+        return Refuse(reason)
+
+    def _cancel(self, stored: Stored) -> None:
+        for job in self._jobs.get(stored.subject.rpartition(".")[2], ()):
+            if not job.unwanted and job.task:
+                job.unwanted = True
+                job.task.cancel()
+
+    async def _note_stop(self, stop: asyncio.Event, heartbeat: Heartbeat) -> None:
+        await stop.wait()
+        self._stopping.set()
+        await heartbeat.end()
+
+    async def _card(self) -> Card:
+        name = subjects.durable(self._settings.team, self.worker.name)
+        queues = await self._bus.queues(streams.RUNS)
+        return Card(
+            worker=self.worker.name,
+            instance=self._instance,
+            summary=" ".join(self.worker.summary.split()),
+            tools=tuple(tool.name for tool in self.worker.tools),
+            model="" if self.worker.run else self.worker.model or self._settings.model_worker,
+            capacity=self._slots,
+            inflight=self._runner.busy,
+            queue=queues[name].pending if name in queues else 0,
+            p50_s=round(median(self._seconds), 6) if self._seconds else 0.0,
+            fallback=self.worker.fallback,
+        )
+
+
+def _status(outcome: Outcome) -> ResultStatus:
+    if outcome.declined:
+        return "declined"
+    return "failed" if outcome.error else "completed"

@@ -1,0 +1,94 @@
+"""The one tree of errors.
+
+    HandoffError
+    ├── UndecodableError        these bytes are not the message they should be
+    ├── InvalidError            it can be read, but it must not be acted on; lists every fault at once
+    ├── BusError
+    │   ├── UnreachableError    no server answers
+    │   ├── ConflictError       compare-and-set refused: the subject moved on, or was written already
+    │   ├── TooLargeError       over the size limit of a message
+    │   └── DeniedError         the credentials do not allow it
+    ├── FencedError             somebody else has taken over this run or this task: stop, settle nothing
+    ├── ModelError              the provider refused, failed, or answered nonsense
+    ├── ToolError               a tool could not do what it was asked; the model is told
+    └── DeclinedError           a worker says "not my kind of work" or "the premise is false"
+
+An error says whether trying again can help (`retryable`); what to do about a message is decided elsewhere.
+"""
+
+from collections.abc import Sequence
+
+
+class HandoffError(Exception):
+    """Something went wrong in a way that we can name."""
+
+    retryable: bool = False
+
+
+class UndecodableError(HandoffError):
+    """These bytes are not the message they should be."""
+
+
+class InvalidError(HandoffError):
+    """It can be read, but it must not be acted on; `faults` lists every reason."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        super().__init__("; ".join(faults))
+        self.faults = tuple(faults)
+
+
+class BusError(HandoffError):
+    """The bus did not do what was asked; it may do so later."""
+
+    retryable = True
+
+
+class UnreachableError(BusError):
+    """No server answers at the address."""
+
+
+class ConflictError(BusError):
+    """Compare-and-set refused: the subject is not at the expected sequence."""
+
+    def __init__(self, subject: str, expected: int) -> None:
+        super().__init__(f"{subject} is not at sequence {expected}")
+        self.subject = subject
+        self.expected = expected
+
+
+class TooLargeError(BusError):
+    """The message is over the size limit."""
+
+    retryable = False
+
+    def __init__(self, subject: str, size: int, limit: int) -> None:
+        super().__init__(f"{size:,} bytes for {subject}; the limit is {limit:,}")
+        self.subject = subject
+        self.size = size
+        self.limit = limit
+
+
+class DeniedError(BusError):
+    """The credentials in use do not allow this."""
+
+
+class FencedError(HandoffError):
+    """Somebody else has taken over: stop, and settle nothing."""
+
+
+class ModelError(HandoffError):
+    """The provider refused, failed, or answered nonsense; `kind` is its own word for it."""
+
+    def __init__(self, kind: str, message: str, *, retryable: bool, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.retryable = retryable
+        self.retry_after_s = retry_after_s
+
+
+class ToolError(HandoffError):
+    """A tool could not do what it was asked; the text is meant for the model that asked."""
+
+
+class DeclinedError(HandoffError):
+    """A worker says "not my kind of work" or "the premise is false": a reason to plan anew, not a failure."""

@@ -1,0 +1,213 @@
+"""The messages: what clients, supervisors and workers say to each other.
+
+Fields are only ever added, with a default; unknown fields are ignored. Every field is written out, so that a reader in
+any language finds it.
+"""
+
+from typing import Literal
+
+import msgspec
+
+Strategy = Literal["merge", "select", "reduce"]
+NOTHING = msgspec.Raw(b"null")
+"""No data: what a Result carries that is not text is any JSON, passed on as it is."""
+
+ResultStatus = Literal["completed", "failed", "declined"]
+AnswerStatus = Literal["complete", "partial", "failed", "cancelled"]
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True):
+    """Anything with a place in the protocol."""
+
+
+class Budget(Message, frozen=True, kw_only=True):
+    """What may be spent; None means no limit of its own."""
+
+    tokens: int | None = None
+    steps: int | None = None
+    usd: float | None = None
+    seconds: float | None = None
+
+
+class Usage(Message, frozen=True, kw_only=True):
+    """What was spent. `usd` is None when the price of a model is not known: unknown is never 0."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    model_calls: int = 0
+    tool_calls: int = 0
+    usd: float | None = 0.0
+    seconds: float = 0.0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cache_read_tokens=self.cache_read_tokens + other.cache_read_tokens,
+            cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
+            model_calls=self.model_calls + other.model_calls,
+            tool_calls=self.tool_calls + other.tool_calls,
+            usd=None if self.usd is None or other.usd is None else self.usd + other.usd,
+            seconds=self.seconds + other.seconds,
+        )
+
+    @property
+    def tokens(self) -> int:
+        """All tokens, in and out, cached or not."""
+        return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
+
+
+class Artifact(Message, frozen=True, kw_only=True):
+    """Something too big for a message, kept in the object store and named by its digest."""
+
+    name: str
+    digest: str
+    size: int
+    media_type: str = "text/plain"
+
+
+class Fault(Message, frozen=True, kw_only=True):
+    """Why something failed, and whether trying again can help."""
+
+    kind: str
+    message: str
+    retryable: bool = False
+
+
+class Task(Message, frozen=True, kw_only=True):
+    """One piece of work for one worker; runs as soon as everything in `depends_on` is there.
+
+    `optional` names those of `depends_on` without which the task is still worth doing.
+    """
+
+    id: str
+    worker: str
+    intent: str
+    success: str = ""
+    depends_on: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    budget: Budget | None = None
+    artifacts: tuple[Artifact, ...] = ()
+
+
+class Plan(Message, frozen=True, kw_only=True):
+    """A DAG of tasks, and how their results become one answer."""
+
+    goal: str = ""
+    tasks: tuple[Task, ...]
+    strategy: Strategy = "merge"
+    instruction: str = ""
+    revision: int = 1
+    rationale: str = ""
+
+
+class Request(Message, frozen=True, kw_only=True):
+    """What a client wants. `{"text": "..."}` alone is a whole request."""
+
+    id: str = ""
+    text: str = ""
+    team: str = ""
+    plan: Plan | None = None
+    synthesis: bool = True
+    budget: Budget = Budget()
+    deadline_s: float | None = None
+    artifacts: tuple[Artifact, ...] = ()
+    review: bool = False
+    parent: str | None = None
+    metadata: dict[str, str] = {}
+
+
+class Context(Message, frozen=True, kw_only=True):
+    """What a task is told of one task it depends on."""
+
+    task: str
+    worker: str
+    output: str
+    confidence: float | None = None
+    artifacts: tuple[Artifact, ...] = ()
+
+
+class Handoff(Message, frozen=True, kw_only=True):
+    """One task handed to one worker. `deadline` is a Unix time; `return_to` is the subject for the Result."""
+
+    run: str
+    task: str
+    attempt: int
+    from_agent: str
+    to_agent: str
+    intent: str
+    success: str = ""
+    context: tuple[Context, ...] = ()
+    artifacts: tuple[Artifact, ...] = ()
+    budget: Budget = Budget()
+    deadline: float | None = None
+    return_to: str = ""
+    depth: int = 0
+
+
+class Result(Message, frozen=True, kw_only=True):
+    """What a worker gives back. An empty output that meets the success criterion is a success."""
+
+    run: str
+    task: str
+    attempt: int
+    worker: str
+    instance: str = ""
+    status: ResultStatus
+    output: str = ""
+    data: msgspec.Raw = NOTHING
+    artifacts: tuple[Artifact, ...] = ()
+    confidence: float | None = None
+    findings: tuple[str, ...] = ()
+    error: Fault | None = None
+    usage: Usage = Usage()
+
+
+class Timing(Message, frozen=True, kw_only=True):
+    """How long the run took, how long its tasks take one after the other, and the longest chain among them."""
+
+    wall_s: float = 0.0
+    sequential_s: float = 0.0
+    critical_path_s: float = 0.0
+    speedup: float = 1.0
+
+
+class Contradiction(Message, frozen=True, kw_only=True):
+    """Results that cannot both be true, and how that was settled; `resolution` is empty while it is open."""
+
+    tasks: tuple[str, ...]
+    claim: str
+    resolution: str = ""
+
+
+class Answer(Message, frozen=True, kw_only=True):
+    """The end of a run."""
+
+    run: str
+    status: AnswerStatus
+    text: str = ""
+    gaps: tuple[str, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
+    confidence: float | None = None
+    usage: Usage = Usage()
+    timing: Timing = Timing()
+    revisions: int = 0
+    artifacts: tuple[Artifact, ...] = ()
+
+
+class Card(Message, frozen=True, kw_only=True):
+    """What a live worker says of itself, again and again while it lives."""
+
+    worker: str
+    instance: str
+    summary: str = ""
+    tools: tuple[str, ...] = ()
+    model: str = ""
+    capacity: int = 1
+    inflight: int = 0
+    queue: int = 0
+    p50_s: float = 0.0
+    fallback: str | None = None
+    version: str = ""

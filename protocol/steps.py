@@ -1,0 +1,34 @@
+"""Steps: what a worker did inside one task, so that another instance can go on from there."""
+
+import msgspec
+
+from protocol.messages import Message, Usage
+
+
+class Taken(Message, frozen=True, kw_only=True, tag="taken", tag_field="type"):
+    """An instance took a handoff that had been given out before; earlier holders are out."""
+
+    instance: str
+    delivery: int = 0
+
+
+class ModelCalled(Message, frozen=True, kw_only=True, tag="model_called", tag_field="type"):
+    """One turn of the model, its content exactly as the provider gave it."""
+
+    model: str
+    content: msgspec.Raw
+    stop_reason: str | None
+    usage: Usage = Usage()
+
+
+class ToolCalled(Message, frozen=True, kw_only=True, tag="tool_called", tag_field="type"):
+    """One call of a tool, answering the `call` of the same id in the turn before."""
+
+    call: str
+    tool: str
+    output: str
+    failed: bool = False
+    seconds: float = 0.0
+
+
+Step = Taken | ModelCalled | ToolCalled

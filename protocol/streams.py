@@ -1,0 +1,64 @@
+"""Streams, queues and buckets: what the bus must hold, as data."""
+
+from datetime import timedelta
+from typing import Literal
+
+import msgspec
+
+from protocol import subjects
+
+REQUESTS = "HANDOFF_REQUESTS"
+RUNS = "HANDOFF_RUNS"
+DEAD = "HANDOFF_DEAD"
+WORKERS = "handoff_workers"
+ARTIFACTS = "handoff_artifacts"
+
+
+class Stream(msgspec.Struct, frozen=True, kw_only=True):
+    """One stream. `republish` is (from, to): where messages are seen once they are stored."""
+
+    name: str
+    subjects: tuple[str, ...]
+    retention: Literal["limits", "workqueue"]
+    max_age: timedelta
+    republish: tuple[str, str] | None = None
+
+
+class Queue(msgspec.Struct, frozen=True, kw_only=True):
+    """A durable pull consumer, shared by any number of processes."""
+
+    stream: str
+    name: str
+    filter: str
+    ack_wait: timedelta
+    max_ack_pending: int = 10_000
+
+
+def streams(keep: timedelta) -> tuple[Stream, ...]:
+    """All streams; `keep` is how long runs are kept. Requests are kept until somebody takes them."""
+    return (
+        Stream(name=REQUESTS, subjects=(subjects.REQUESTS,), retention="workqueue", max_age=timedelta(0)),
+        Stream(
+            name=RUNS,
+            subjects=(subjects.RUNS,),
+            retention="limits",
+            max_age=keep,
+            republish=(subjects.RUNS, subjects.STORED),
+        ),
+        Stream(name=DEAD, subjects=(subjects.DEAD,), retention="limits", max_age=timedelta(days=30)),
+    )
+
+
+def request_queue(team: str, ack_wait: timedelta) -> Queue:
+    """Where the supervisors of a team pull requests from."""
+    return Queue(stream=REQUESTS, name=team, filter=subjects.request(team), ack_wait=ack_wait)
+
+
+def task_queue(team: str, worker: str, ack_wait: timedelta) -> Queue:
+    """Where all instances of a worker pull handoffs from."""
+    return Queue(
+        stream=RUNS,
+        name=subjects.durable(team, worker),
+        filter=subjects.tasks_of(team, worker),
+        ack_wait=ack_wait,
+    )

@@ -1,0 +1,149 @@
+"""Subjects: the only place where a dot is joined or split."""
+
+from typing import Literal, NamedTuple
+
+from protocol.ids import RunId
+
+Work = Literal["task", "step", "result"]
+
+REQUESTS = "handoff.request.*"
+RUNS = "handoff.run.>"
+STORED = "handoff.stored.>"
+DEAD = "handoff.dead.*"
+CANCELS = "handoff.cancel.*"
+
+
+class TaskAddress(NamedTuple):
+    """Where one attempt at one task stands in the tree of its run."""
+
+    run: RunId
+    team: str
+    worker: str
+    task: str
+    attempt: int
+
+    @property
+    def handoff(self) -> str:
+        """The subject of its Handoff."""
+        return work("task", self)
+
+    @property
+    def steps(self) -> str:
+        """The subject of its Steps."""
+        return work("step", self)
+
+    @property
+    def result(self) -> str:
+        """The subject of its Result."""
+        return work("result", self)
+
+
+def request(team: str) -> str:
+    """Where requests for a team go."""
+    return f"handoff.request.{team}"
+
+
+def request_team(subject: str) -> str:
+    """The team of a request's subject."""
+    return subject.rpartition(".")[2]
+
+
+def log(run: str) -> str:
+    """Where the Events of a run stand."""
+    return f"handoff.run.{run}.log"
+
+
+def control(run: str) -> str:
+    """Where Controls of a run go."""
+    return f"handoff.run.{run}.control"
+
+
+def run_tree(run: str) -> str:
+    """Everything of a run."""
+    return f"handoff.run.{run}.>"
+
+
+def run_work(run: str, kind: Work) -> str:
+    """All Handoffs, Steps or Results of a run."""
+    return f"handoff.run.{run}.{kind}.>"
+
+
+def work(kind: Work, address: TaskAddress) -> str:
+    """The subject of one Handoff, Step or Result."""
+    run, team, worker, task, attempt = address
+    return f"handoff.run.{run}.{kind}.{team}.{worker}.{task}.{attempt}"
+
+
+def tasks_of(team: str, worker: str) -> str:
+    """Every Handoff for one kind of worker."""
+    return f"handoff.run.*.task.{team}.{worker}.>"
+
+
+def stored(subject: str) -> str:
+    """Where a message of a run is seen once it is stored."""
+    return "handoff.stored." + subject.removeprefix("handoff.run.")
+
+
+def is_stored(subject: str) -> bool:
+    """Whether a subject is one on which messages are seen once they are stored."""
+    return subject.startswith("handoff.stored.")
+
+
+def original(subject: str) -> str:
+    """The subject a republished message was stored under."""
+    return "handoff.run." + subject.removeprefix("handoff.stored.")
+
+
+def all_results(team: str) -> str:
+    """Every Result for a team, once stored."""
+    return f"handoff.stored.*.result.{team}.>"
+
+
+ALL_CONTROLS = "handoff.stored.*.control"
+ALL_LOGS = "handoff.stored.*.log"
+
+
+def run_of(subject: str) -> RunId:
+    """The run a subject belongs to: the third part of every subject of a run."""
+    return RunId(subject.split(".", 3)[2])
+
+
+def kind_of(subject: str) -> str:
+    """log, task, step, result or control: the fourth part of every subject of a run."""
+    return subject.split(".", 4)[3]
+
+
+def address_of(subject: str) -> TaskAddress:
+    """The address in the subject of a Handoff, Step or Result."""
+    _, _, run, _, team, worker, task, attempt = subject.split(".")
+    return TaskAddress(RunId(run), team, worker, task, int(attempt))
+
+
+def cancel(run: str) -> str:
+    """Where workers hear at once that a run is over."""
+    return f"handoff.cancel.{run}"
+
+
+def tokens(run: str, task: str) -> str:
+    """Where text is seen while a model writes it."""
+    return f"handoff.token.{run}.{task}"
+
+
+def dead(stream: str) -> str:
+    """Where refused messages of a stream are kept."""
+    return f"handoff.dead.{stream}"
+
+
+def card(team: str, worker: str, instance: str) -> str:
+    """The key of a card in the registry."""
+    return f"{team}.{worker}.{instance}"
+
+
+def card_team(key: str) -> str:
+    """The team in the key of a card."""
+    return key.partition(".")[0]
+
+
+def durable(team: str, worker: str) -> str:
+    """The name of the queue that all instances of a worker share."""
+    return f"{team}-{worker}"

@@ -1,0 +1,75 @@
+"""The bus on a real JetStream server keeps the contract, kill -9 of the server included."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import msgspec
+import pytest
+
+from actors.bus.jetstream import JetStreamBus, connect
+from tests.bus.contract import BusContract
+from tests.bus.world import PATIENCE_S, SETTINGS, World, truth
+from tests.servers import NatsServer
+
+T = TypeVar("T")
+
+POLL_S = 0.005
+
+pytestmark = pytest.mark.process
+
+
+class JetStreamWorld(World):
+    """A real server, shared by all tests here, that lives in real time."""
+
+    def __init__(self, server: NatsServer) -> None:
+        super().__init__()
+        self._server = server
+        self._clients: list[JetStreamBus] = []
+
+    async def client(self, name: str = "client") -> JetStreamBus:
+        settings = msgspec.structs.replace(SETTINGS, nats_url=self._server.url)
+        bus = await connect(settings, name=name, timeout_s=PATIENCE_S)
+        self._clients.append(bus)
+        return bus
+
+    def now(self) -> float:
+        return time.monotonic()
+
+    async def passes(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+    async def until(self, holds: Callable[[], bool | Awaitable[bool]], within_s: float = PATIENCE_S) -> None:
+        deadline = time.monotonic() + within_s
+        while not await truth(holds()):
+            assert time.monotonic() < deadline, f"does not hold after {within_s} s"
+            await asyncio.sleep(POLL_S)
+
+    async def finished(self, work: Coroutine[Any, Any, T], within_s: float = PATIENCE_S) -> T:
+        async with asyncio.timeout(within_s):
+            return await work
+
+    @asynccontextmanager
+    async def outage(self) -> AsyncGenerator[None]:
+        await self._server.kill()
+        try:
+            yield
+        finally:
+            await self._server.start()
+
+    async def close(self) -> None:
+        for bus in self._clients:
+            await bus.close()
+
+
+@pytest.fixture
+async def world(nats_server: NatsServer) -> AsyncGenerator[JetStreamWorld]:
+    world = JetStreamWorld(nats_server)
+    yield world
+    await world.close()
+
+
+class TestJetStreamBus(BusContract):
+    """Every promise, for real."""

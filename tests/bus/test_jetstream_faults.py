@@ -1,0 +1,144 @@
+"""What only a real server can do to a bus: swallow answers, let requests expire, lose a consumer."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import msgspec
+import pytest
+
+from actors.bus.jetstream import JetStreamBus, connect
+from actors.bus.jetstream import pull as pulling
+from actors.bus.port import Delivery
+from protocol import streams, subjects
+from protocol.errors import ConflictError
+from protocol.ids import RunId, new_run_id
+from protocol.streams import Queue
+from protocol.subjects import TaskAddress
+from tests.bus.world import PATIENCE_S, SETTINGS, truth
+from tests.servers import NatsServer, Proxy
+
+pytestmark = pytest.mark.process
+
+
+@asynccontextmanager
+async def client(url: str) -> AsyncGenerator[JetStreamBus]:
+    """A bus for the time of a block."""
+    bus = await connect(msgspec.structs.replace(SETTINGS, nats_url=url), timeout_s=PATIENCE_S)
+    try:
+        yield bus
+    finally:
+        await bus.close()
+
+
+async def until(holds: Callable[[], bool | Awaitable[bool]]) -> None:
+    """Wait for something to hold."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not await truth(holds()):
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.005)
+
+
+@pytest.fixture
+def run() -> RunId:
+    return new_run_id()
+
+
+@pytest.fixture
+async def proxy(nats_server: NatsServer) -> AsyncGenerator[Proxy]:
+    async with Proxy(nats_server) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+async def near(nats_server: NatsServer) -> AsyncGenerator[JetStreamBus]:
+    async with client(nats_server.url) as bus:
+        yield bus
+
+
+@pytest.fixture
+async def far(proxy: Proxy) -> AsyncGenerator[JetStreamBus]:
+    async with client(proxy.url) as bus:
+        yield bus
+
+
+class TestUnknownPublishes:
+    async def test_a_compare_and_set_whose_answer_is_lost_is_recognised_as_ones_own(
+        self, near: JetStreamBus, far: JetStreamBus, proxy: Proxy, run: RunId
+    ) -> None:
+        sent, seq = await self._swallowed(near, far, proxy, run, expect=0)
+        proxy.cut()
+        assert await asyncio.wait_for(sent, PATIENCE_S) == seq
+        assert len(await near.read(streams.RUNS, subjects.log(run))) == 1
+
+    async def test_a_publish_whose_answer_is_lost_is_stored_once(
+        self, near: JetStreamBus, far: JetStreamBus, proxy: Proxy, run: RunId
+    ) -> None:
+        sent, seq = await self._swallowed(near, far, proxy, run, expect=None)
+        proxy.cut()
+        assert await asyncio.wait_for(sent, PATIENCE_S) == seq
+        assert len(await near.read(streams.RUNS, subjects.log(run))) == 1
+
+    async def test_a_refusal_whose_answer_is_lost_is_still_a_refusal(
+        self, near: JetStreamBus, far: JetStreamBus, proxy: Proxy, run: RunId
+    ) -> None:
+        await near.publish(subjects.log(run), b"other", expect=0)
+        proxy.deaf = True
+        sent = await far.send(subjects.log(run), b"mine", expect=0)
+        proxy.cut()
+        with pytest.raises(ConflictError):
+            await asyncio.wait_for(sent, PATIENCE_S)
+
+    async def _swallowed(
+        self, near: JetStreamBus, far: JetStreamBus, proxy: Proxy, run: RunId, expect: int | None
+    ) -> "tuple[asyncio.Future[int], int]":
+        proxy.deaf = True
+        sent = await far.send(subjects.log(run), b"mine", expect=expect)
+
+        async def stored() -> bool:
+            return bool(await near.read(streams.RUNS, subjects.log(run)))
+
+        await until(stored)
+        assert not sent.done()
+        return sent, (await near.read(streams.RUNS, subjects.log(run)))[0].seq
+
+
+class TestStandingPulls:
+    async def test_a_pull_goes_on_when_its_requests_expire(
+        self, near: JetStreamBus, run: RunId, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(pulling, "EXPIRES_S", 0.1)
+        held: list[Delivery] = []
+        pull = await near.pull(self._queue(run), 2, held.append)
+        await asyncio.sleep(0.35)
+        await self._hand_out(near, run, 5)
+        await until(lambda: len(held) == 2)
+        await asyncio.sleep(0.25)
+        assert len(held) == 2
+        for number in range(5):
+            await until(lambda number=number: len(held) > number)
+            await held[number].ack()
+            pull.release()
+        await pull.stop()
+        assert len(held) == 5
+
+    async def test_a_pull_goes_on_when_its_queue_was_removed(self, near: JetStreamBus, run: RunId) -> None:
+        held: list[Delivery] = []
+        queue = self._queue(run)
+        await near.pull(queue, 2, held.append)
+
+        async def waited_for() -> bool:
+            return (await near.queues(queue.stream))[queue.name].waiting > 0
+
+        await until(waited_for)
+        await near.emit(f"$JS.API.CONSUMER.DELETE.{queue.stream}.{queue.name}", b"")
+        await self._hand_out(near, run, 1)
+        await until(lambda: len(held) > 0)
+
+    def _queue(self, run: RunId) -> Queue:
+        return streams.task_queue(f"t{run[:8]}", "worker", SETTINGS.ack_wait)
+
+    async def _hand_out(self, bus: JetStreamBus, run: RunId, count: int) -> None:
+        for number in range(count):
+            await bus.publish(TaskAddress(run, f"t{run[:8]}", "worker", f"n{number}", 1).handoff, b"")

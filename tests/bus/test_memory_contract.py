@@ -1,0 +1,63 @@
+"""The bus in memory keeps the contract."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import pytest
+
+from actors.bus.memory import MemoryBus, MemoryServer, VirtualClock
+from tests.bus.contract import BusContract
+from tests.bus.world import PATIENCE_S, SETTINGS, World, truth
+
+T = TypeVar("T")
+
+TICK_S = 0.02
+
+
+class MemoryWorld(World):
+    """A server in memory, on a clock of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock = VirtualClock()
+        self.server = MemoryServer(SETTINGS, self.clock)
+
+    async def client(self, name: str = "client") -> MemoryBus:
+        return MemoryBus(self.server, name)
+
+    def now(self) -> float:
+        return self.clock.monotonic()
+
+    async def passes(self, seconds: float) -> None:
+        await self.clock.advance(seconds)
+
+    async def until(self, holds: Callable[[], bool | Awaitable[bool]], within_s: float = PATIENCE_S) -> None:
+        deadline = self.clock.monotonic() + within_s
+        await self.clock.advance(0)
+        while not await truth(holds()):
+            assert self.clock.monotonic() < deadline, f"does not hold after {within_s} s"
+            await self.clock.advance(TICK_S)
+
+    async def finished(self, work: Coroutine[Any, Any, T], within_s: float = PATIENCE_S) -> T:
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(work)
+            await self.until(task.done, within_s)
+        return task.result()
+
+    @asynccontextmanager
+    async def outage(self) -> AsyncGenerator[None]:
+        self.server.down()
+        await self.clock.advance(0.1)
+        yield
+        self.server.restart()
+
+
+@pytest.fixture
+async def world() -> MemoryWorld:
+    return MemoryWorld()
+
+
+class TestMemoryBus(BusContract):
+    """Every promise, in memory."""

@@ -1,0 +1,170 @@
+"""Messages as they were once written must be read for ever, and be written the same by this version."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from protocol import codec
+from protocol.controls import Approve, Cancel, Edit, Reject
+from protocol.events import (
+    Cancelled,
+    Event,
+    Expired,
+    Finished,
+    Planned,
+    PlanRejected,
+    Retrying,
+    Skipped,
+    Started,
+    Synthesized,
+    Waiting,
+    kind,
+)
+from protocol.messages import (
+    Answer,
+    Artifact,
+    Budget,
+    Card,
+    Context,
+    Contradiction,
+    Fault,
+    Handoff,
+    Message,
+    Plan,
+    Request,
+    Result,
+    Task,
+    Timing,
+    Usage,
+)
+from protocol.steps import ModelCalled, Taken, ToolCalled
+
+KEPT = Path(__file__).parent / "kept"
+RUN = "0af7651916cd43dd8448eb211c80319c"
+
+ARTIFACT = Artifact(name="r.t1.output", digest="SHA-256=abc", size=300_000, media_type="text/plain")
+USAGE = Usage(input_tokens=10, output_tokens=5, model_calls=1, tool_calls=2, usd=0.25, seconds=1.5)
+TASK = Task(
+    id="t2",
+    worker="analyst",
+    intent="Sum it",
+    success="One figure",
+    depends_on=("t1",),
+    optional=("t1",),
+    budget=Budget(),
+)
+PLAN = Plan(goal="Know", tasks=(TASK,), strategy="merge", instruction="Short", revision=1, rationale="Because")
+REQUEST = Request(id=RUN, text="Hello?", team="default", plan=PLAN, deadline_s=60.0, metadata={"user": "u1"})
+ANSWER = Answer(
+    run=RUN,
+    status="partial",
+    text="42",
+    gaps=("t3 (writer) failed",),
+    contradictions=(Contradiction(tasks=("t1", "t2"), claim="It is 41", resolution="t2 is newer"),),
+    confidence=0.5,
+    usage=USAGE,
+    timing=Timing(wall_s=1.0, sequential_s=2.0, critical_path_s=0.9, speedup=2.0),
+    revisions=1,
+)
+
+EXAMPLES: dict[str, Message] = {
+    "request": REQUEST,
+    "handoff": Handoff(
+        run=RUN,
+        task="t2",
+        attempt=1,
+        from_agent="supervisor",
+        to_agent="analyst",
+        intent="Sum it",
+        success="One figure",
+        context=(Context(task="t1", worker="researcher", output="1 and 2", confidence=0.9, artifacts=(ARTIFACT,)),),
+        artifacts=(ARTIFACT,),
+        budget=Budget(tokens=1000, steps=5, usd=1.0, seconds=30.0),
+        deadline=1_790_000_000.5,
+        return_to=f"handoff.run.{RUN}.result.default.analyst.t2.1",
+        depth=3,
+    ),
+    "result": Result(
+        run=RUN,
+        task="t2",
+        attempt=1,
+        worker="analyst",
+        instance="host-1-ab",
+        status="failed",
+        output="3",
+        data=msgspec.Raw(b'{"sum":3}'),
+        confidence=0.8,
+        findings=("odd",),
+        error=Fault(kind="timeout", message="too slow", retryable=True),
+        usage=USAGE,
+    ),
+    "answer": ANSWER,
+    "card": Card(worker="analyst", instance="host-1-ab", summary="Sums.", tools=("sum",), model="m", capacity=4),
+    "event-started": Started(epoch=2, supervisor="host-2-cd", request=REQUEST),
+    "event-planned": Planned(plan=PLAN, usage=USAGE),
+    "event-plan_rejected": PlanRejected(faults=("a circle",), usage=USAGE, reply="prose"),
+    "event-waiting": Waiting(reason="no analyst is alive"),
+    "event-retrying": Retrying(task="t2", attempt=2, not_before=1_790_000_001.0, reason="too slow"),
+    "event-skipped": Skipped(task="t3", cause="needs t2 (failed)"),
+    "event-cancelled": Cancelled(reason="enough"),
+    "event-expired": Expired(deadline=1_790_000_000.0),
+    "event-synthesized": Synthesized(text="42", gaps=("x",), confidence=0.5, usage=USAGE, failed=""),
+    "event-finished": Finished(answer=ANSWER),
+    "step-taken": Taken(instance="host-1-ab", delivery=2),
+    "step-model_called": ModelCalled(
+        model="m", content=msgspec.Raw(b'[{"type":"text","text":"hi"}]'), stop_reason="end_turn", usage=USAGE
+    ),
+    "step-tool_called": ToolCalled(call="toolu_1", tool="sum", output="3", failed=False, seconds=0.1),
+    "control-cancel": Cancel(reason="enough"),
+    "control-approve": Approve(revision=1),
+    "control-reject": Reject(comment="too long"),
+    "control-edit": Edit(plan=PLAN),
+}
+
+
+def decode(name: str, data: bytes) -> Message:
+    match name.partition("-")[0]:
+        case "event":
+            return codec.decode_event(data)
+        case "step":
+            return codec.decode_step(data)
+        case "control":
+            return codec.decode_control(data)
+        case _:
+            return codec.decode(data, type(EXAMPLES[name]))
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_kept_bytes_still_decode_to_the_same_message(name: str) -> None:
+    kept = (KEPT / f"{name}.json").read_bytes()
+    assert codec.encode(decode(name, kept)) == codec.encode(EXAMPLES[name])
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_fields_are_only_ever_added(name: str) -> None:
+    kept = json.loads((KEPT / f"{name}.json").read_bytes())
+    written = json.loads(codec.encode(EXAMPLES[name]))
+    assert {key: written[key] for key in kept} == kept
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_unknown_fields_are_ignored(name: str) -> None:
+    data = json.loads((KEPT / f"{name}.json").read_bytes()) | {"from_the_future": {"x": [1]}}
+    again = json.loads(codec.encode(decode(name, json.dumps(data).encode())))
+    assert again == json.loads(codec.encode(EXAMPLES[name]))
+
+
+def test_every_kind_of_event_has_kept_bytes() -> None:
+    kinds = {str(event.__struct_config__.tag) for event in Event.__args__}
+    assert kinds == {name.removeprefix("event-") for name in EXAMPLES if name.startswith("event-")}
+
+
+def test_the_tag_of_an_event_is_its_kind() -> None:
+    assert kind(Skipped(task="t", cause="c")) == "skipped"
+    assert json.loads(codec.encode(Skipped(task="t", cause="c")))["type"] == "skipped"
+
+
+def test_a_bare_text_is_a_whole_request() -> None:
+    assert codec.decode(b'{"text": "hi"}', Request) == Request(text="hi")

@@ -1,0 +1,63 @@
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.run.plan_check import find_cycle, plan_faults, request_faults
+from protocol.messages import Plan, Request, Task
+
+
+def task(name: str, *needs: str, worker: str = "w", intent: str = "do") -> Task:
+    return Task(id=name, worker=worker, intent=intent, depends_on=needs)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "fault"),
+    [
+        ((), "no tasks"),
+        ((task("a"), task("a")), "used twice"),
+        ((task("a", "ghost"),), "'ghost', which is not in the plan"),
+        ((task("a", "a"),), "depends on itself"),
+        ((task("a", "b"), task("b", "a")), "circle: a → b → a"),
+        ((task("a.b"),), "not a valid id"),
+        ((task("a", worker="w.>"),), "not a valid id"),
+        ((task("a", intent="  "),), "no intent"),
+        ((task("a", worker="ghost"),), "no such worker (known: w)"),
+        ((task("b"), task("a", "b", "b")), "twice"),
+        ((Task(id="a", worker="w", intent="x", optional=("b",)),), "does not depend on it"),
+        (tuple(task(f"t{n}") for n in range(6)), "at most 5"),
+    ],
+)
+def test_a_bad_plan_is_refused_with_the_reason(tasks: tuple[Task, ...], fault: str) -> None:
+    faults = plan_faults(Plan(tasks=tasks), 5, {"w"})
+    assert any(fault in found for found in faults), faults
+
+
+def test_all_faults_are_told_at_once() -> None:
+    faults = plan_faults(Plan(tasks=(task("a", "x"), task("a", worker="g h"), task("c", intent=""))), 5, {"w"})
+    assert len(faults) >= 4
+
+
+def test_a_good_plan_has_no_faults() -> None:
+    assert plan_faults(Plan(tasks=(task("a"), task("b", "a"))), 5, {"w"}) == []
+
+
+names = st.sampled_from("abcdef")
+
+
+@given(st.dictionaries(names, st.sets(names), min_size=1))
+def test_a_circle_is_found_exactly_when_there_is_one(graph: dict[str, set[str]]) -> None:
+    tasks = [task(name, *sorted(needs & set(graph) - {name})) for name, needs in graph.items()]
+    needs = {t.id: set(t.depends_on) for t in tasks}
+    circle = find_cycle(tasks)
+    for one, other in pairwise(circle):
+        assert other in needs[one]
+    done: set[str] = set()
+    while free := {name for name, wants in needs.items() if name not in done and wants <= done}:
+        done |= free
+    assert bool(circle) == (done != set(needs))
+
+
+def test_a_bad_run_id_is_a_fault() -> None:
+    assert "not a valid run id" in request_faults(Request(id="../x", text="t"))[0]

@@ -1,0 +1,62 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from actors import teams
+from actors.teams.team import Team
+from actors.tools.tool import Tool, tool
+from actors.worker.definition import Worker
+from protocol.errors import InvalidError
+
+
+def named(name: str) -> Tool:
+    @tool(name=name)
+    def work() -> str:
+        """Work."""
+        return ""
+
+    return work
+
+
+def worker(name: str, *tools: str) -> Worker:
+    return Worker(name, summary="Works.", tools=[named(tool) for tool in tools])
+
+
+def test_a_team_of_distinct_workers_finds_them_by_name() -> None:
+    team = Team("night", workers=(worker("ann", "dig"), worker("bob", "fill")))
+    assert team.worker("bob") is team.workers[1]
+    assert team.worker("eve") is None
+
+
+def test_all_faults_of_a_team_are_told_at_once() -> None:
+    with pytest.raises(InvalidError) as caught:
+        Team("night shift", workers=(worker("ann", "dig"), worker("bob", "dig", "fill"), worker("bob")))
+    assert caught.value.faults == (
+        "team 'night shift' is not a valid id: use 1 to 32 characters of A-Z a-z 0-9 _ -",
+        "team 'night shift' has 2 workers named 'bob': give each a name of its own",
+        "team 'night shift': workers 'ann' and 'bob' share the tool 'dig': a tool has one owner",
+    )
+
+
+def test_a_team_without_workers_is_refused() -> None:
+    with pytest.raises(InvalidError, match="has no workers"):
+        Team("empty", workers=())
+
+
+def test_teams_are_found_by_name() -> None:
+    assert teams.names() == ["default"]
+    assert teams.find("default").name == "default"
+
+
+def test_an_unknown_team_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(InvalidError, match="there is no team 'nobody'; the teams are: default"):
+        teams.find("nobody")
+
+
+def test_looking_at_teams_does_not_load_their_tools() -> None:
+    look = "import sys; from actors import teams; teams.names(); print(*{'sqlite3', 'simpleeval'} & set(sys.modules))"
+    root = Path(teams.__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", look], cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

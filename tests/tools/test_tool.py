@@ -1,0 +1,255 @@
+import asyncio
+import threading
+from typing import Annotated, Any
+
+import msgspec
+import pytest
+
+from actors.tools.tool import Tool, tool
+from protocol.errors import ToolError
+
+
+class Point(msgspec.Struct, forbid_unknown_fields=True):
+    x: int
+    y: int = 0
+
+
+@tool
+async def shout(text: str, times: int = 1) -> str:
+    """Say something loudly,
+    over and over.
+
+    This is for the reader of the source.
+
+    Args:
+        text: what to say,
+            in any language
+        times (int): how often
+
+    Returns:
+        text: the noise
+    """
+    return text.upper() * times
+
+
+@tool
+def move(points: list[Point], by: Annotated[int, msgspec.Meta(ge=1)] = 1) -> list[Point]:
+    """Move points to the right."""
+    return [Point(point.x + by, point.y) for point in points]
+
+
+async def test_an_async_function_is_called_with_its_arguments_and_defaults() -> None:
+    assert await shout.call({"text": "ho", "times": 2}) == "HOHO"
+    assert await shout.call({"text": "ho"}) == "HO"
+
+
+async def test_nested_arguments_become_their_types_and_other_results_become_json() -> None:
+    assert await move.call({"points": [{"x": 1}], "by": 2}) == '[{"x":3,"y":0}]'
+
+
+def test_name_and_texts_come_from_the_function() -> None:
+    assert shout.name == "shout"
+    assert shout.description == "Say something loudly, over and over."
+    assert shout.schema["properties"]["text"]["description"] == "what to say, in any language"
+    assert shout.schema["properties"]["times"]["description"] == "how often"
+
+
+def test_the_schema_is_an_object_that_takes_nothing_unknown() -> None:
+    assert shout.schema["type"] == "object"
+    assert shout.schema["required"] == ["text"]
+    assert shout.schema["additionalProperties"] is False
+    assert "$ref" not in shout.schema
+
+
+def test_nested_types_stay_behind_references_that_resolve() -> None:
+    reference = move.schema["properties"]["points"]["items"]["$ref"]
+    assert move.schema["$defs"][reference.removeprefix("#/$defs/")]["required"] == ["x"]
+    assert move.schema["properties"]["by"] == {"type": "integer", "minimum": 1, "default": 1}
+
+
+def test_a_function_without_arguments_has_an_empty_schema() -> None:
+    @tool
+    def ping() -> str:
+        """Answer."""
+        return "pong"
+
+    assert ping.schema["properties"] == {}
+    assert ping.schema["additionalProperties"] is False
+
+
+def test_options_are_kept_and_the_function_stays_usable() -> None:
+    @tool(name="send-mail", timeout_s=2.5, effect=True)
+    def send(to: str) -> str:
+        """Send a mail."""
+        return f"sent to {to}"
+
+    assert (send.name, send.timeout_s, send.effect) == ("send-mail", 2.5, True)
+    assert send.function(to="ann") == "sent to ann"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ({}, "missing required field `text`"),
+        ({"text": 1}, "Expected `str`, got `int` - at `$.text`"),
+        ({"text": "a", "times": "2"}, "Expected `int`, got `str` - at `$.times`"),
+        ({"text": "a", "loud": True}, "unknown field `loud`"),
+        (["a"], "Expected `object`, got `array`"),
+    ],
+)
+async def test_bad_arguments_are_refused_with_what_is_wrong_and_what_is_expected(arguments: Any, reason: str) -> None:
+    with pytest.raises(ToolError) as caught:
+        await shout.call(arguments)
+    assert reason in str(caught.value)
+    assert "Expected: text (string), times (integer, optional)" in str(caught.value)
+
+
+async def test_the_function_does_not_run_on_bad_arguments() -> None:
+    ran: list[int] = []
+
+    @tool
+    def note(number: int) -> str:
+        """Note a number."""
+        ran.append(number)
+        return ""
+
+    with pytest.raises(ToolError):
+        await note.call({"number": "one"})
+    assert ran == []
+
+
+async def test_a_constraint_in_the_annotation_is_enforced() -> None:
+    with pytest.raises(ToolError, match="Expected `int` >= 1"):
+        await move.call({"points": [], "by": 0})
+
+
+def failing(error: BaseException, *, in_thread: bool) -> Tool:
+    async def fail() -> str:
+        """Fail."""
+        raise error
+
+    def fail_in_thread() -> str:
+        """Fail."""
+        raise error
+
+    return tool(fail_in_thread if in_thread else fail)
+
+
+@pytest.mark.parametrize("in_thread", [True, False])
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (ValueError("too big"), "ValueError: too big"),
+        (StopIteration("end"), "StopIteration"),
+        (TimeoutError("its own"), "TimeoutError: its own"),
+        (SystemExit(3), "SystemExit"),
+    ],
+)
+async def test_whatever_a_function_raises_is_told_as_a_tool_error(
+    error: BaseException, text: str, in_thread: bool
+) -> None:
+    with pytest.raises(ToolError, match=text):
+        await failing(error, in_thread=in_thread).call({})
+
+
+async def test_a_plain_function_cannot_cancel_its_caller() -> None:
+    with pytest.raises(ToolError, match="CancelledError"):
+        await failing(asyncio.CancelledError(), in_thread=True).call({})
+
+
+async def test_a_tool_error_of_the_function_keeps_its_text() -> None:
+    with pytest.raises(ToolError, match=r"^no such table$"):
+        await failing(ToolError("no such table"), in_thread=True).call({})
+
+
+async def test_a_result_that_is_no_json_is_a_tool_error() -> None:
+    @tool
+    def odd() -> object:
+        """Return something odd."""
+        return object()
+
+    with pytest.raises(ToolError, match="not text or JSON"):
+        await odd.call({})
+
+
+async def test_an_async_function_that_hangs_is_given_up_and_cancelled() -> None:
+    cancelled = asyncio.Event()
+
+    @tool(timeout_s=0.02)
+    async def hang() -> str:
+        """Hang."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+        return ""
+
+    with pytest.raises(ToolError, match=r"hang took longer than 0\.02 s"):
+        await hang.call({})
+    assert cancelled.is_set()
+
+
+async def test_a_plain_function_that_hangs_is_given_up_and_other_calls_go_on() -> None:
+    release = threading.Event()
+
+    @tool(timeout_s=0.02)
+    def hang() -> str:
+        """Hang."""
+        release.wait()
+        return ""
+
+    try:
+        hung = await asyncio.gather(*(hang.call({}) for _ in range(40)), return_exceptions=True)
+        assert all(isinstance(error, ToolError) for error in hung)
+        assert await move.call({"points": []}) == "[]"
+    finally:
+        release.set()
+
+
+async def test_plain_functions_run_beside_the_loop_and_beside_each_other() -> None:
+    meeting = threading.Barrier(2, timeout=5)
+
+    @tool
+    def meet() -> str:
+        """Wait for another call."""
+        meeting.wait()
+        return threading.current_thread().name
+
+    names = await asyncio.gather(meet.call({}), meet.call({}))
+    assert threading.current_thread().name not in names
+
+
+async def test_cancelling_a_call_is_not_turned_into_an_error() -> None:
+    started = asyncio.Event()
+
+    @tool
+    async def hang() -> str:
+        """Hang."""
+        started.set()
+        await asyncio.Event().wait()
+        return ""
+
+    call = asyncio.create_task(hang.call({}))
+    await started.wait()
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+
+
+def test_a_thread_that_ends_after_its_loop_disturbs_nobody() -> None:
+    release, ended = threading.Event(), threading.Event()
+
+    @tool(timeout_s=0.01)
+    def slow() -> str:
+        """Come late."""
+        release.wait()
+        ended.set()
+        return ""
+
+    with pytest.raises(ToolError):
+        asyncio.run(slow.call({}))
+    release.set()
+    assert ended.wait(5)
+    for thread in threading.enumerate():
+        if thread.name == "tool-slow":
+            thread.join(5)
