@@ -148,17 +148,8 @@ class Client:
 
     async def submit(self, request: Request) -> Run:
         """Put a whole request onto the bus."""
-        request = msgspec.structs.replace(
-            request, id=request.id or new_run_id(), team=request.team or self.settings.team
-        )
+        request = checked(request, self.settings)
         data = codec.encode(request)
-        faults = request_faults(request) + [f for f in [token_fault("team", request.team)] if f]
-        if request.plan:
-            faults += plan_faults(request.plan, self.settings.request_tasks)
-        if len(data) > (limit := self.settings.message_bytes - ROOM_BYTES):
-            faults.append(f"the request has {len(data):,} bytes; the limit is {limit:,}: put long texts into a folder")
-        if faults:
-            raise InvalidError(faults)
         await self.bus.publish(subjects.request(request.team), data, headers={"Nats-Msg-Id": request.id})
         return self.run(request.id)
 
@@ -167,6 +158,20 @@ class Client:
         if not is_run_id(run):
             raise InvalidError([f"{run!r} is not the id of a run"])
         return Run(self.bus, self._clock, RunId(run))
+
+
+def checked(request: Request, settings: Settings) -> Request:
+    """The request with an id and a team, fit to be put onto the bus; or InvalidError with every fault."""
+    request = msgspec.structs.replace(request, id=request.id or new_run_id(), team=request.team or settings.team)
+    faults = request_faults(request) + [f for f in [token_fault("team", request.team)] if f]
+    if request.plan:
+        faults += plan_faults(request.plan, settings.request_tasks)
+    size = len(codec.encode(request))
+    if size > (limit := settings.message_bytes - ROOM_BYTES):
+        faults.append(f"the request has {size:,} bytes; the limit is {limit:,}: put long texts into a folder")
+    if faults:
+        raise InvalidError(faults)
+    return request
 
 
 async def _connect(settings: Settings) -> Bus:

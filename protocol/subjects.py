@@ -129,6 +129,11 @@ def tokens(run: str, task: str) -> str:
     return f"handoff.token.{run}.{task}"
 
 
+def is_dead(subject: str) -> bool:
+    """Whether a subject is one of refused messages, which are kept whole whatever their size."""
+    return subject.startswith("handoff.dead.")
+
+
 def dead(stream: str) -> str:
     """Where refused messages of a stream are kept."""
     return f"handoff.dead.{stream}"

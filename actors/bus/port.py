@@ -51,7 +51,7 @@ class Delivery(Protocol):
         ...
 
     async def ack(self, *, sure: bool = False) -> None:
-        """It is finished. With `sure`, return only when the server has noted it."""
+        """It is finished. With `sure`, wait until the server has noted it; if it never answers, it comes again."""
         ...
 
     async def retry(self, after_s: float) -> None:
@@ -110,7 +110,7 @@ class Bus(Protocol):
         ...
 
     async def last(self, stream: str, subjects: Sequence[str]) -> list[Stored]:
-        """The last message of each subject that matches any of these, in order of sequence; at most 1,000."""
+        """The last message of each subject that matches any of these, in order of sequence."""
         ...
 
     async def get(self, stream: str, seq: int) -> Stored | None:

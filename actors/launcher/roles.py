@@ -17,6 +17,7 @@ import structlog
 from actors.bus.jetstream import JetStreamBus, connect
 from actors.clock import SystemClock
 from actors.launcher.finding import find_workers
+from actors.launcher.session import located
 from actors.model.port import Model
 from actors.settings import Settings
 from actors.supervisor.supervisor import Supervisor
@@ -116,7 +117,11 @@ async def _bus(
     def waiting(text: str) -> None:
         log.warning("bus.waiting", reason=text)
 
-    reaching = asyncio.create_task(connect(settings, name=f"handoff {name}", timeout_s=timeout_s, waiting=waiting))
+    async def reach() -> JetStreamBus:
+        found = await located(settings, timeout_s=timeout_s, waiting=waiting)
+        return await connect(found, name=f"handoff {name}", timeout_s=timeout_s, waiting=waiting)
+
+    reaching = asyncio.create_task(reach())
     stopped = asyncio.create_task(stop.wait())
     await asyncio.wait({reaching, stopped}, return_when=asyncio.FIRST_COMPLETED)
     stopped.cancel()

@@ -12,16 +12,20 @@ from actors.launcher import port as ports
 from actors.launcher.embedded import EmbeddedBus, find
 from actors.launcher.event import OnEvent, nobody
 from actors.launcher.finding import data_folder
+from actors.launcher.home import Home
+from actors.launcher.lock import FileLock
 from actors.launcher.processes import ActorSpec, Fleet
 from actors.settings import Settings
 from actors.supervisor.roster import read_cards
 from protocol import streams
-from protocol.errors import InvalidError, UnreachableError
+from protocol.errors import HandoffError, UnreachableError
 
 ROLES = "actors.launcher.roles"
 READY_S = 20.0
 LOOK_S = 0.02
 SETTLE_S = 3.0
+PATIENCE_S = 5.0
+FIND_S = 0.25
 
 
 class Crew(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,17 +41,33 @@ async def supervised(bus: JetStreamBus, team: str) -> bool:
     return queue is not None and queue.waiting > 0
 
 
+async def located(
+    settings: Settings, *, timeout_s: float | None = 0.0, waiting: Callable[[str], None] | None = None
+) -> Settings:
+    """The settings with an address: NATS_URL, or that of the embedded bus of this home, waited for up to `timeout_s`.
+
+    `waiting` is told once. UnreachableError if there is none; None waits for ever.
+    """
+    ends = None if timeout_s is None else asyncio.get_running_loop().time() + timeout_s
+    while not settings.nats_url:
+        if found := await asyncio.to_thread(find, settings.home_dir):
+            return msgspec.structs.replace(settings, nats_url=found.url)
+        advice = "start one with `handoff up`, or set NATS_URL"
+        if ends is not None and asyncio.get_running_loop().time() >= ends:
+            raise UnreachableError(f"no bus is running in {settings.home_dir}: {advice}")
+        if waiting:
+            waiting(f"no bus is running in {settings.home_dir} yet: waiting for one ({advice})")
+        waiting = None
+        await asyncio.sleep(FIND_S)
+    return settings
+
+
 @asynccontextmanager
 async def open_bus(
-    settings: Settings, *, timeout_s: float | None = 5.0, waiting: Callable[[str], None] | None = None
+    settings: Settings, *, timeout_s: float | None = PATIENCE_S, waiting: Callable[[str], None] | None = None
 ) -> AsyncGenerator[JetStreamBus]:
     """The bus that is running, for a command that only looks: by NATS_URL, or the embedded one of this user."""
-    if not settings.nats_url:
-        found = await asyncio.to_thread(find, settings.home_dir)
-        if found is None:
-            raise UnreachableError("no bus is running here: start one with `handoff up`, or set NATS_URL")
-        settings = msgspec.structs.replace(settings, nats_url=found.url)
-    bus = await connect(settings, name="handoff", timeout_s=timeout_s, waiting=waiting)
+    bus = await connect(await located(settings), name="handoff", timeout_s=timeout_s, waiting=waiting)
     try:
         yield bus
     finally:
@@ -57,10 +77,12 @@ async def open_bus(
 class Session:
     """The bus, and the fleet that was started for it, if any. Used as `async with`."""
 
-    def __init__(self, settings: Settings, *, on_event: OnEvent = nobody, quiet: bool = True) -> None:
+    def __init__(self, settings: Settings, *, on_event: OnEvent = nobody, timeout_s: float = PATIENCE_S) -> None:
         self.settings = settings
         self._on_event = on_event
-        self._logs = settings.home_dir / "logs" if quiet else None
+        self._timeout_s = timeout_s
+        self._logs = settings.home_dir / "logs"
+        self._gate = FileLock(Home(settings.home_dir).users)
         self._stack = AsyncExitStack()
         self._embedded: EmbeddedBus | None = None
         self.fleet: Fleet | None = None
@@ -71,7 +93,7 @@ class Session:
             if not self.settings.nats_url:
                 self._embedded = await self._stack.enter_async_context(EmbeddedBus(self.settings, self._on_event))
                 self.settings = msgspec.structs.replace(self.settings, nats_url=self._embedded.address.url)
-            self.bus = await connect(self.settings, name="handoff", timeout_s=self._patience_s)
+            self.bus = await connect(self.settings, name="handoff", timeout_s=self._timeout_s)
             self._stack.push_async_callback(self.bus.close)
         except BaseException:
             await self._stack.aclose()
@@ -79,21 +101,19 @@ class Session:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._stack.aclose()
+        try:
+            await self._stack.aclose()
+        finally:
+            self._gate.release()
 
     @property
     def owns_bus(self) -> bool:
         """Whether the bus ends with this session."""
         return self._embedded is not None and self._embedded.owned
 
-    @property
-    def shared(self) -> bool:
-        """Whether another command still uses the bus that ends with this session."""
-        return self._embedded is not None and self._embedded.owned and self._embedded.others_use_it()
-
-    @property
-    def _patience_s(self) -> float:
-        return 5.0
+    def let_nobody_in(self) -> bool:
+        """Make sure that nobody begins to use a bus that is about to end; False if another command still uses it."""
+        return not self.owns_bus or self._gate.take()
 
     async def team_is_there(self) -> bool:
         """Whether somebody serves the team; one that is just starting on an adopted bus gets a moment."""
@@ -109,6 +129,7 @@ class Session:
         """Start the team as processes of their own, and wait until all of them are there."""
         team = teams.find(self.settings.team, data_folder(self.settings))
         fleet = self.fleet = await self._stack.enter_async_context(Fleet(logs=self._logs, on_event=self._on_event))
+        self._stack.push_async_callback(fleet.stop, self.settings.grace_s)
         settings = self.settings
         specs: list[ActorSpec] = []
         if settings.offline:
@@ -134,8 +155,7 @@ class Session:
                 while not await self._counted(names, crew):
                     await asyncio.sleep(LOOK_S)
         except TimeoutError:
-            where = f"see {self._logs}" if self._logs else "see the log above"
-            raise InvalidError([f"the team did not start within {READY_S:.0f} s: {where}"]) from None
+            raise HandoffError(f"the team did not start within {READY_S:.0f} s: see {self._logs}") from None
 
     async def _counted(self, names: set[str], crew: Crew) -> bool:
         alive = [card.worker for _, card in await read_cards(self.bus, self.settings.team)]

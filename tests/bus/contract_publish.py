@@ -60,6 +60,12 @@ class PublishContract:
             await mine.publish(world.log, b"too late", expect=first)
         assert [m.data for m in await mine.read(streams.RUNS, world.log)] == [b"mine", b"other"]
 
+    async def test_an_expectation_of_a_message_that_is_not_there_is_refused(self, world: World) -> None:
+        bus = await world.client()
+        first = await bus.publish(world.log, b"1", expect=0)
+        with pytest.raises(ConflictError):
+            await bus.publish(world.log, b"2", expect=first + 1000)
+
     async def test_an_expectation_is_about_its_own_subject_only(self, world: World) -> None:
         bus = await world.client()
         first = await bus.publish(world.log, b"1", expect=0)

@@ -40,8 +40,8 @@ async def assure_all(js: JetStreamContext, settings: Settings) -> None:
 
 
 async def assure_queue(js: JetStreamContext, queue: Queue) -> None:
-    """The durable consumer of a queue; one that an operator made with other limits is left as it is."""
-    config = ConsumerConfig(
+    """The durable consumer of a queue, made if it is missing, and held to our ack wait."""
+    wanted = ConsumerConfig(
         durable_name=queue.name,
         filter_subject=queue.filter,
         ack_policy=AckPolicy.EXPLICIT,
@@ -50,16 +50,17 @@ async def assure_queue(js: JetStreamContext, queue: Queue) -> None:
         max_ack_pending=queue.max_ack_pending,
         max_waiting=2048,
     )
-    try:
-        await js.add_consumer(queue.stream, config)
-    except APIError as error:
-        found = await _queue_or_none(js, queue)
-        if found is None:
+    found = await _queue_or_none(js, queue)
+    if found is not None and found.filter_subject != queue.filter:
+        # The server would turn the queue to our filter and take it away from whoever it serves.
+        raise InvalidError(
+            [f"queue {queue.name} already serves {found.filter_subject}: choose another name for team or worker"]
+        )
+    if found is None or found.ack_wait != wanted.ack_wait:
+        try:
+            await js.add_consumer(queue.stream, wanted)
+        except APIError as error:
             raise BusError(f"queue {queue.name} of {queue.stream}: {error.description}") from error
-        if found.filter_subject != queue.filter:
-            raise InvalidError(
-                [f"queue {queue.name} already serves {found.filter_subject}: choose another name for team or worker"]
-            ) from error
 
 
 async def _queue_or_none(js: JetStreamContext, queue: Queue) -> ConsumerConfig | None:

@@ -1,8 +1,8 @@
 """The port, spoken to JetStream."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 
 import nats.errors
 import structlog
@@ -14,12 +14,14 @@ from nats.js.errors import NotFoundError as MissingError
 
 from actors.bus.jetstream import wire
 from actors.bus.jetstream.assets import assure_all, assure_queue
+from actors.bus.jetstream.jobs import Jobs
 from actors.bus.jetstream.outbox import Outbox
-from actors.bus.jetstream.pull import JetStreamPull
+from actors.bus.jetstream.pull import Ground, JetStreamPull
+from actors.bus.jetstream.pulse import Pulse
 from actors.bus.jetstream.reader import Reader
 from actors.bus.port import NO_HEADERS, Delivery, Headers, Pull, QueueState, Stored
 from actors.settings import Settings
-from protocol import streams
+from protocol import streams, subjects
 from protocol.errors import BusError, TooLargeError
 from protocol.streams import Queue
 
@@ -39,12 +41,16 @@ class JetStreamBus:
         self._reader = Reader(client)
         self._outbox = Outbox(client, self._last_or_none)
         self._pulls: set[JetStreamPull] = set()
+        self._pulse = Pulse(settings.ack_wait_s / 2)
+        self._jobs = Jobs()
         self._on_reconnect: list[Callable[[], None]] = []
+        self.closing = False
 
     async def start(self) -> None:
         """Make sure of the streams and listen for answers."""
         await self._reader.start()
         await self._outbox.start()
+        self._jobs.start(self._pulse.beat())
         await assure_all(self._js, self._settings)
 
     async def reconnected(self) -> None:
@@ -55,7 +61,8 @@ class JetStreamBus:
         while self._client.is_connected:
             try:
                 await assure_all(self._js, self._settings)
-                for pull in list(self._pulls):
+                self._pulls = {pull for pull in self._pulls if not pull.stopped}
+                for pull in self._pulls:
                     await pull.renew()
             except (BusError, nats.errors.Error) as error:
                 log.warning("bus.not_ready", error=str(error) or type(error).__name__)
@@ -72,7 +79,7 @@ class JetStreamBus:
     ) -> "asyncio.Future[int]":
         """Hand a message to the bus."""
         limit = self._settings.message_bytes
-        if len(data) > limit:
+        if len(data) > limit and not subjects.is_dead(subject):
             raise TooLargeError(subject, len(data), limit)
         return await self._outbox.send(subject, data, expect, headers)
 
@@ -104,7 +111,7 @@ class JetStreamBus:
 
     async def pull(self, queue: Queue, slots: int, deliver: Callable[[Delivery], None]) -> Pull:
         """Have the messages of a queue delivered."""
-        pull = JetStreamPull(self._client, queue, slots, deliver, self._assure_queue)
+        pull = JetStreamPull(Ground(self._client, self._pulse, self._assure_queue), queue, slots, deliver)
         await pull.start()
         self._pulls.add(pull)
         return pull
@@ -123,25 +130,21 @@ class JetStreamBus:
 
     async def delete(self, stream: str, seq: int) -> bool:
         """Take one message out of a stream."""
-        try:
-            return await self._js.delete_msg(stream, seq)
-        except APIError:
-            return False
+        with _told(f"deleting {seq} of {stream}"):
+            try:
+                return await self._js.delete_msg(stream, seq)
+            except APIError:
+                return False
 
     async def put_card(self, key: str, data: bytes) -> None:
         """Write into the registry; a card that finds no bus is simply written again at the next beat."""
-        if not self._client.is_connected:
-            return
-        try:
-            await self._client.request(f"$KV.{streams.WORKERS}.{key}", data, timeout=ASK_S)
-        except nats.errors.Error as error:
-            log.debug("card.unsure", key=key, error=str(error) or type(error).__name__)
+        if self._client.is_connected:
+            await self._ask_registry(key, data, None)
 
     async def drop_card(self, key: str) -> None:
         """Take a card out of the registry at once."""
         if self._client.is_connected:
-            await self._client.publish(f"$KV.{streams.WORKERS}.{key}", b"", headers={"KV-Operation": "DEL"})
-            await self._settled()
+            await self._ask_registry(key, b"", {"KV-Operation": "DEL"})
 
     async def cards(self, prefix: str = "") -> dict[str, bytes]:
         """All live cards whose key begins with the prefix."""
@@ -151,28 +154,32 @@ class JetStreamBus:
 
     async def put_artifact(self, name: str, data: bytes) -> str:
         """Keep something big under a name."""
-        store = await self._js.object_store(streams.ARTIFACTS)
-        info = await store.put(name, data)
-        return info.digest or ""
+        with _told(f"keeping artifact {name}"):
+            store = await self._js.object_store(streams.ARTIFACTS)
+            return (await store.put(name, data)).digest or ""
 
     async def get_artifact(self, name: str) -> bytes | None:
         """What was kept under a name."""
-        store = await self._js.object_store(streams.ARTIFACTS)
-        try:
-            return (await store.get(name)).data
-        except (ObjectNotFoundError, MissingError):
-            return None
+        with _told(f"getting artifact {name}"):
+            store = await self._js.object_store(streams.ARTIFACTS)
+            try:
+                return (await store.get(name)).data
+            except (ObjectNotFoundError, MissingError):
+                return None
 
     async def queues(self, stream: str) -> dict[str, QueueState]:
         """The queues of a stream, by name."""
         found: dict[str, QueueState] = {}
         rows = 0  # counts rows, not names: a queue made meanwhile may push one that was read onto the next page
-        while page := await self._js.consumers_info(stream, offset=rows):
-            rows += len(page)
-            for info in page:
-                found[info.name] = QueueState(
-                    pending=info.num_pending or 0, unsettled=info.num_ack_pending or 0, waiting=info.num_waiting or 0
-                )
+        with _told(f"listing the queues of {stream}"):
+            while page := await self._js.consumers_info(stream, offset=rows):
+                rows += len(page)
+                for info in page:
+                    found[info.name] = QueueState(
+                        pending=info.num_pending or 0,
+                        unsettled=info.num_ack_pending or 0,
+                        waiting=info.num_waiting or 0,
+                    )
         return found
 
     def on_reconnect(self, call: Callable[[], None]) -> Callable[[], None]:
@@ -182,25 +189,43 @@ class JetStreamBus:
 
     async def close(self) -> None:
         """Let go of the bus: what was said goes out, within a bounded time."""
+        self.closing = True
         try:
             async with asyncio.timeout(CLOSE_S):
                 await self._settled()
         except TimeoutError:
             log.debug("bus.closed_late")
+        await self._jobs.end()
         await self._outbox.close()
         await self._client.close()
+
+    async def _ask_registry(self, key: str, data: bytes, headers: dict[str, str] | None) -> None:
+        try:
+            await self._client.request(f"$KV.{streams.WORKERS}.{key}", data, timeout=ASK_S, headers=headers)
+        except nats.errors.Error as error:
+            log.debug("card.unsure", key=key, error=str(error) or type(error).__name__)
 
     async def _settled(self) -> None:
         """Everything sent so far has reached the server."""
         if self._client.is_connected:
             try:
-                await self._client.flush(timeout=CLOSE_S)
+                await wire.barrier(self._client)
             except nats.errors.Error as error:
                 log.debug("bus.flush_unsure", error=str(error) or type(error).__name__)
 
     async def _assure_queue(self, queue: Queue) -> None:
-        await assure_queue(self._js, queue)
+        with _told(f"making sure of queue {queue.name}"):
+            await assure_queue(self._js, queue)
 
     async def _last_or_none(self, subject: str) -> Stored | None:
         found = await self._reader.last(streams.RUNS, [subject])
         return found[-1] if found else None
+
+
+@contextmanager
+def _told(doing: str) -> Generator[None]:
+    """Turn what nats-py raises into our own error."""
+    try:
+        yield
+    except (nats.errors.Error, TimeoutError) as error:
+        raise BusError(f"{doing} failed: {error or type(error).__name__}") from error

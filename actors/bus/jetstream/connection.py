@@ -80,7 +80,7 @@ class _Watch:
         log.debug("bus.error", error=str(error) or type(error).__name__)
 
     async def disconnected(self) -> None:
-        if self.bus:
+        if self.bus and not self.bus.closing:
             log.warning("bus.lost")
 
     async def reconnected(self) -> None:

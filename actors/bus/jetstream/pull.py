@@ -3,108 +3,70 @@
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 import msgspec
 import nats.errors
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
 
 from actors.bus.jetstream import wire
+from actors.bus.jetstream.delivery import JetStreamDelivery
 from actors.bus.jetstream.jobs import Jobs
-from actors.bus.port import NO_HEADERS, Delivery, Stored
+from actors.bus.jetstream.pulse import Pulse
+from actors.bus.port import Delivery
+from protocol.errors import BusError
 from protocol.streams import Queue
 
-EXPIRES_S = 30.0
+EXPIRES_S = 10.0
+GRACE_S = 2.0
 PAUSE_S = 0.2
-SURE_S = 2.0
-
-log = structlog.get_logger()
 
 _encode = msgspec.json.Encoder().encode
 
+log = structlog.get_logger()
 
-class JetStreamDelivery:
-    """A message pulled from a queue. Everything but its bytes stands in its reply subject."""
 
-    __slots__ = ("_client", "_msg", "_parts")
+@dataclass(frozen=True)
+class Ground:
+    """What all pulls of one process stand on."""
 
-    def __init__(self, client: Client, msg: Msg) -> None:
-        self._client = client
-        self._msg = msg
-        # $JS.ACK.<stream>.<consumer>.<count>.<seq>.… or, in a domain, $JS.ACK.<domain>.<account>.<stream>.<consumer>.…
-        parts = msg.reply.split(".")
-        self._parts = parts[4:] if len(parts) == 9 else parts[6:]
-
-    @property
-    def message(self) -> Stored:
-        """What was delivered."""
-        return Stored(
-            subject=self._msg.subject,
-            data=self._msg.data,
-            seq=int(self._parts[1]),
-            time_ns=int(self._parts[3]),
-            headers=self._msg.headers or NO_HEADERS,
-        )
-
-    @property
-    def count(self) -> int:
-        """How many times it has been delivered."""
-        return int(self._parts[0])
-
-    async def ack(self, *, sure: bool = False) -> None:
-        """It is finished. An ack that does not arrive is harmless: the message comes again and is found finished."""
-        if not sure:
-            await self._client.publish(self._msg.reply, b"+ACK")
-            return
-        try:
-            await self._client.request(self._msg.reply, b"+ACK", timeout=SURE_S)
-        except nats.errors.Error as error:
-            log.warning("ack.unsure", subject=self._msg.subject, error=str(error) or type(error).__name__)
-
-    async def retry(self, after_s: float) -> None:
-        """Give it back; while the bus is away the ack wait does that."""
-        await self._say(b"-NAK " + _encode({"delay": int(after_s * 1e9)}))
-
-    async def in_progress(self) -> None:
-        """It is being worked on. Never sent late: it would keep another's lease alive."""
-        await self._say(b"+WPI")
-
-    async def _say(self, word: bytes) -> None:
-        if self._client.is_connected:
-            await self._client.publish(self._msg.reply, word)
+    client: Client
+    pulse: Pulse
+    assure: Callable[[Queue], Awaitable[None]]
 
 
 class JetStreamPull:
     """The standing request of one process on one queue."""
 
-    def __init__(
-        self,
-        client: Client,
-        queue: Queue,
-        slots: int,
-        deliver: Callable[[Delivery], None],
-        assure: Callable[[Queue], Awaitable[None]],
-    ) -> None:
-        self._client = client
+    def __init__(self, ground: Ground, queue: Queue, slots: int, deliver: Callable[[Delivery], None]) -> None:
+        self._client = ground.client
+        self._pulse = ground.pulse
+        self._assure = ground.assure
         self._queue = queue
         self._slots = slots
         self._deliver = deliver
-        self._assure = assure
         self._next = f"$JS.API.CONSUMER.MSG.NEXT.{queue.stream}.{queue.name}"
-        self._inbox = client.new_inbox() + "."
         self._counter = itertools.count(1)
+        self._inbox = ""
+        self._subscription: Subscription | None = None
         self._busy = 0
         self._asked = 0
+        self._requests: dict[str, int] = {}
+        self._heard_at = 0.0
         self._stopped = False
         self._left_over: list[Delivery] = []
         self._jobs = Jobs()
+        self._loop = asyncio.get_running_loop()
 
     async def start(self) -> None:
         """Make sure of the queue, listen, and ask for as much as there is room for."""
         await self._assure(self._queue)
-        self._subscription = await wire.listen(self._client, self._inbox + "*", self._heard)
-        await self._top_up()
+        await self._listen()
+        self._pulse.on_wake(self._begin_anew)
+        self._jobs.start(self._watch())
 
     def release(self) -> None:
         """One delivery is over."""
@@ -114,31 +76,65 @@ class JetStreamPull:
 
     async def renew(self) -> None:
         """The connection is back, and the server has forgotten what was asked."""
-        await self._assure(self._queue)
-        self._asked = 0
-        await self._top_up()
+        self._forget_requests()
+        await self._ask_anew()
 
     async def stop(self) -> list[Delivery]:
         """Ask for no more; the drain lets everything that is under way arrive."""
         self._stopped = True
+        self._pulse.forget(self._begin_anew)
         await self._jobs.end()
-        if self._client.is_connected:
-            await self._subscription.drain()
+        if self._client.is_connected and self._subscription:
+            await wire.hang_up(self._client, self._subscription)
         return self._left_over
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it asks for no more."""
+        return self._stopped
+
+    async def _listen(self) -> None:
+        """Ask under an inbox of its own, so that what was asked for before can be told apart."""
+        inbox = self._inbox = self._client.new_inbox() + "."
+
+        async def heard(msg: Msg) -> None:
+            self._pulse.feel()
+            self._heard_at = self._loop.time()
+            if inbox == self._inbox:
+                await self._heard(msg)
+
+        self._forget_requests()
+        self._subscription = await wire.listen(self._client, inbox + "*", heard)
+        await self._top_up()
+
+    def _begin_anew(self) -> None:
+        """The process stood still: what lies in the socket was delivered long ago, and others may have it by now."""
+        if not self._stopped:
+            self._inbox = ""
+            self._jobs.start(self._listen_anew(self._subscription))
+
+    async def _listen_anew(self, old: Subscription | None) -> None:
+        if old is not None and self._client.is_connected:
+            await old.unsubscribe()
+        await self._listen()
 
     def _wants_more(self) -> bool:
         room = self._slots - self._busy - self._asked
         return not self._stopped and room > 0 and (self._asked == 0 or room >= self._slots // 2)
 
     async def _top_up(self) -> None:
-        if self._stopped or not self._client.is_connected:
+        if self._stopped or not self._inbox or not self._client.is_connected:
             return
         room = self._slots - self._busy - self._asked
         if room <= 0:
             return
         self._asked += room
+        reply = self._inbox + str(next(self._counter))
+        if not self._asked - room:
+            self._requests.clear()  # all that was asked for before has come
+        self._requests[reply] = room
         body = {"batch": room, "expires": int(EXPIRES_S * 1e9)}
-        await self._client.publish(self._next, _encode(body), reply=self._inbox + str(next(self._counter)))
+        await self._client.publish(self._next, _encode(body), reply=reply)
 
     async def _heard(self, msg: Msg) -> None:
         if not msg.reply:
@@ -159,8 +155,9 @@ class JetStreamPull:
         answer = wire.status(msg)
         if answer == "100":
             return
-        left = (msg.headers or {}).get("Nats-Pending-Messages")
-        self._asked = max(0, self._asked - int(left)) if left else 0
+        asked = self._requests.pop(msg.subject, 0)
+        left = int((msg.headers or {}).get("Nats-Pending-Messages", asked))
+        self._asked = max(0, self._asked - left)
         if answer == "408":
             await self._top_up()
         else:
@@ -168,6 +165,29 @@ class JetStreamPull:
 
     async def _ask_later(self) -> None:
         await asyncio.sleep(PAUSE_S)
-        if self._client.is_connected:
-            await self._assure(self._queue)
-        await self._top_up()
+        await self._ask_anew()
+
+    async def _ask_anew(self) -> None:
+        """Make sure of the queue and ask again, until that works; a lost connection is somebody else's to mend."""
+        while self._client.is_connected and not self._stopped:
+            try:
+                await self._assure(self._queue)
+            except (BusError, nats.errors.Error) as error:
+                log.warning("queue.not_ready", queue=self._queue.name, error=str(error) or type(error).__name__)
+                await asyncio.sleep(PAUSE_S)
+            else:
+                await self._top_up()
+                return
+
+    async def _watch(self) -> None:
+        """A request that the server forgot is answered by nobody: after its time it counts as gone."""
+        while True:
+            await asyncio.sleep(EXPIRES_S / 2)
+            if self._asked and self._loop.time() - self._heard_at > EXPIRES_S + GRACE_S:
+                self._forget_requests()
+                await self._ask_anew()
+
+    def _forget_requests(self) -> None:
+        self._asked = 0
+        self._requests.clear()
+        self._heard_at = self._loop.time()

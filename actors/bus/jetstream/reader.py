@@ -18,6 +18,10 @@ PAUSE_S = 0.1
 _encode = msgspec.json.Encoder().encode
 
 
+class TooManyError(BusError):
+    """The server does not answer so much at once."""
+
+
 class Batch:
     """The answer to one read, as it comes in."""
 
@@ -52,9 +56,19 @@ class Reader:
             after = page[-1].seq
 
     async def last(self, stream: str, subjects: list[str]) -> list[Stored]:
-        """The last message of each subject that matches."""
-        found, _ = await self._ask(stream, {"multi_last": subjects, "batch": BATCH})
-        return found
+        """The last message of each subject that matches; many are found by reading everything."""
+        try:
+            found, left = await self._ask(stream, {"multi_last": subjects, "batch": BATCH})
+        except TooManyError:
+            left = 1
+            found = []
+        if not left:
+            return found
+        last: dict[str, Stored] = {}
+        for subject in subjects:
+            for stored in await self.all(stream, subject, 0):
+                last[stored.subject] = stored
+        return sorted(last.values(), key=lambda stored: stored.seq)
 
     async def at(self, stream: str, seq: int) -> Stored | None:
         """The message at one place."""
@@ -79,6 +93,8 @@ class Reader:
                 return batch.found, int((end.headers or {}).get("Nats-Num-Pending", "0"))
             if answer == "404":
                 return [], 0
+            if answer == "413":
+                raise TooManyError(f"{stream}: more than the server gives at once")
             if end and answer not in ("503", None):
                 raise BusError(f"{stream}: reading {body} gave {answer} {(end.headers or {}).get('Description', '')}")
             await asyncio.sleep(PAUSE_S)

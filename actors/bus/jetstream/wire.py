@@ -16,6 +16,7 @@ EXPECT = "Nats-Expected-Last-Subject-Sequence"
 MESSAGE_ID = "Nats-Msg-Id"
 NONCE = "Handoff-Nonce"
 STATUS = "Status"
+FLUSH_S = 2
 WRONG_LAST_SEQUENCE = 10071
 TEMPORARY = {10008, 10009, 10039, 10074}
 """Error codes of a server that is still starting, or has no leader yet."""
@@ -97,3 +98,22 @@ async def listen(client: Client, subject: str, heard: Callable[[Msg], Awaitable[
     return await client.subscribe(  # pyright: ignore[reportUnknownMemberType]  (an untyped Future in its signature)
         subject, cb=heard, pending_msgs_limit=-1, pending_bytes_limit=-1
     )
+
+
+async def barrier(client: Client) -> None:
+    """Everything sent so far has reached the server, and all that it had sent by then has arrived.
+
+    nats-py writes its PING ahead of what is still buffered: only the second answer says something about that.
+    """
+    await client.flush(timeout=FLUSH_S)
+    await client.flush(timeout=FLUSH_S)
+
+
+async def hang_up(client: Client, subscription: Subscription) -> None:
+    """End a subscription, and hand over everything that was on its way to it.
+
+    Its own `drain` forgets the subscription before the server has heard of the end: what comes in between is dropped.
+    """
+    await client._send_unsubscribe(subscription._id)  # pyright: ignore[reportPrivateUsage]
+    await barrier(client)
+    await subscription.drain()

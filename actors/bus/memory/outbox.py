@@ -50,7 +50,7 @@ class Outbox:
         return entry.answer
 
     def lost(self) -> None:
-        """The server is away: keep everything."""
+        """The server is away, or the process is dead: nothing goes out."""
         self._connected = False
 
     def back(self) -> None:
@@ -64,11 +64,6 @@ class Outbox:
         self._connected = False
         for entry in list(self._entries.values()):
             entry.answer.cancel()
-
-    def die(self) -> None:
-        """The process is gone: nothing goes out any more, and nobody is left to be told."""
-        self._connected = False
-        self._entries.clear()
 
     def _transmit(self, entry: Entry) -> None:
         if not self._connected or entry.answer.done():

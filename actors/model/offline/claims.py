@@ -3,12 +3,13 @@
 import re
 
 from actors.model.offline.job import Job
-from actors.model.offline.lookup import MISSING, plain_intent
+from actors.model.offline.lookup import CONCLUSION, MISSING, plain_intent
 from actors.model.offline.turn import ToolCall
 from actors.model.offline.words import sentences, shortened
 
 MOST = 8
 _CITATION = re.compile(r"\s*\[[^\]]*\]")
+_CALCULATION = re.compile(r"\s*\((?:[^()=]|\([^()]*\))*=[^()]*\)")
 _SOURCE = re.compile(r"\[[^\]]+\]")
 _THAT = re.compile(r"\b(?:that|whether|if)\s+(.+)", re.IGNORECASE)
 _QUOTED = re.compile(r'["“]([^"”]{8,})["”]')
@@ -26,7 +27,10 @@ def claim_calls(job: Job) -> list[ToolCall]:
 def claims(job: Job) -> list[str]:
     """The sentences with figures in the results before this task; without any, what the intent itself asks about."""
     said = [sentence for part in job.context for sentence in sentences(part.text)]
-    found = [_CITATION.sub("", sentence).strip() for sentence in said if not MISSING.match(sentence)]
+    found = [
+        _CALCULATION.sub("", _CITATION.sub("", sentence)).strip() for sentence in said if not MISSING.match(sentence)
+    ]
+    found = [one for one in found if not one.startswith(CONCLUSION)]
     with_figures = [one for one in found if re.search(r"\d", one) and len(one.split()) > 3 and "|" not in one]
     if chosen := list(dict.fromkeys(with_figures))[:MOST] or found[:MOST]:
         return [shortened(one, 400) for one in chosen]

@@ -29,7 +29,9 @@ def clauses(request: str) -> list[str]:
             found[-1] += separator + piece
         else:
             found.append(_without_leading(piece))
-    return [_trimmed(clause) for clause in found if keywords(clause)] or [" ".join(request.split())]
+    return [_trimmed(clause) for clause in found if keywords(clause) or _QUESTION_WORDS & set(words(clause))] or [
+        " ".join(request.split())
+    ]
 
 
 def reference(clause: str) -> Reference:

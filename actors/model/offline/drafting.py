@@ -98,7 +98,8 @@ def _best(clause: str, about: str, workers: Sequence[Candidate]) -> list[Candida
     score = likeness(wanted, best.concepts)
     if not score or (about and score <= WEAK):
         return [finder]
-    return [best, finder] if score <= WEAK and finder is not best and not spelled_out else [best]
+    guess = score <= WEAK and not spelled_out and likeness(_FINDER, finder.concepts) > 0
+    return [best, finder] if guess and finder is not best else [best]
 
 
 def _of_kind(clause: str, workers: Sequence[Candidate], kind: WorkKind) -> Candidate:

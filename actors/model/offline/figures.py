@@ -7,7 +7,7 @@ import msgspec
 from actors.model.offline.words import overlap, sentences, stems, word_set, words
 
 _NUMBER = re.compile(
-    r"(?<![\w.])(?P<sign>-)?[$€£]?(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
+    r"(?:(?<![\w.:/])(?P<sign>-)|(?<![\w.:/-]))[$€£]?(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
     r"(?P<scale>\s*(?:thousand|million|billion|[kmb]n?)\b)?(?P<percent>\s*(?:%|percent\b))?(?![\w]|-\w)",
     re.IGNORECASE,
 )
@@ -50,15 +50,26 @@ def figures(text: str) -> list[Figure]:
     """The numbers of a text that are not years, each with its sentence and the year nearest to it."""
     found: list[Figure] = []
     for sentence in sentences(text):
-        years = [(match.start(), int(match.group())) for match in _YEAR.finditer(sentence)]
-        for match in _NUMBER.finditer(sentence):
-            if _YEAR.fullmatch(match.group()):
-                continue
-            near = min(years, key=lambda year: abs(year[0] - match.start()), default=(0, None))[1]
-            percent = match.group("percent") is not None
+        years = list(_YEAR.finditer(sentence))
+        matches = [match for match in _NUMBER.finditer(sentence) if not _YEAR.fullmatch(match.group())]
+        for at, match in enumerate(matches):
+            # As many years as figures: they are told in pairs.
+            year = years[at] if len(years) == len(matches) else _nearest(years, match)
             unit = next(iter(words(sentence[match.end() :].partition(",")[0])), "")
-            found.append(Figure(value=_value(match), percent=percent, unit=unit, year=near, label=sentence))
+            found.append(
+                Figure(
+                    value=_value(match),
+                    percent=match.group("percent") is not None,
+                    unit=unit,
+                    year=int(year.group()) if year else None,
+                    label=sentence,
+                )
+            )
     return found
+
+
+def _nearest(years: list[re.Match[str]], to: re.Match[str]) -> re.Match[str] | None:
+    return min(years, key=lambda year: abs(year.start() - to.start()), default=None)
 
 
 def operation(text: str) -> str | None:

@@ -1,7 +1,5 @@
 """The report: what a worker says at the end, made of what its tools gave and nothing else."""
 
-from collections.abc import Mapping
-
 from actors.model.offline.calculating import Calculation, derived, stated
 from actors.model.offline.claims import verdicts
 from actors.model.offline.figures import numbers
@@ -20,7 +18,7 @@ def report(job: Job) -> str:
     """Everything that was found, with its sources, and what could not be done."""
     if document := [use.output for use in job.done("document")]:
         return "\n\n".join(document)
-    found = _facts(job) + _table_lines(job) + _calculations(job) + verdicts(job) + _others(job)
+    found = _conclusion(job) + _facts(job) + _table_lines(job) + _calculations(job) + verdicts(job) + _others(job)
     found += [] if job.done("calculate") else [line for line in _known_before(job) if line not in found]
     problems = _failures(job) + _gaps(job, found)
     if found or problems:
@@ -56,17 +54,22 @@ def _table_lines(job: Job) -> list[str]:
     return lines
 
 
+def _known(job: Job) -> dict[str, Calculation]:
+    return {one.expression: one for one in [*stated(job), *derived(job)]}
+
+
 def _calculations(job: Job) -> list[str]:
-    known = {one.expression: one for one in [*stated(job), *derived(job)]}
+    known = _known(job)
     lines: list[str] = []
     for use in job.done("calculate"):
         asked = str(next(iter(use.input.values()), ""))
         lines.append(_calculation(use, known.get(asked) or Calculation(label="", expression=asked)))
-    return [*lines, *_conclusion(job, known)]
+    return lines
 
 
-def _conclusion(job: Job, known: Mapping[str, Calculation]) -> list[str]:
+def _conclusion(job: Job) -> list[str]:
     """Which of several came out on top, where that was the question."""
+    known = _known(job)
     if not {"fastest", "highest", "most", "largest", "biggest", "best", "strongest"} & set(words(plain_intent(job))):
         return []
     results: list[tuple[float, str]] = []

@@ -1,0 +1,73 @@
+"""A delivery: a pulled message, and the words by which it is settled."""
+
+import asyncio
+
+import msgspec
+import nats.errors
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+from actors.bus.port import NO_HEADERS, Stored
+
+SURE_S = 2.0
+SURE_TRIES = 5
+
+_encode = msgspec.json.Encoder().encode
+
+log = structlog.get_logger()
+
+
+class JetStreamDelivery:
+    """A message pulled from a queue. Everything but its bytes stands in its reply subject."""
+
+    __slots__ = ("_client", "_msg", "_parts")
+
+    def __init__(self, client: Client, msg: Msg) -> None:
+        self._client = client
+        self._msg = msg
+        # $JS.ACK.<stream>.<consumer>.<count>.<seq>.… or, in a domain, $JS.ACK.<domain>.<account>.<stream>.<consumer>.…
+        parts = msg.reply.split(".")
+        self._parts = parts[4:] if len(parts) == 9 else parts[6:]
+
+    @property
+    def message(self) -> Stored:
+        """What was delivered."""
+        return Stored(
+            subject=self._msg.subject,
+            data=self._msg.data,
+            seq=int(self._parts[1]),
+            time_ns=int(self._parts[3]),
+            headers=self._msg.headers or NO_HEADERS,
+        )
+
+    @property
+    def count(self) -> int:
+        """How many times it has been delivered."""
+        return int(self._parts[0])
+
+    async def ack(self, *, sure: bool = False) -> None:
+        """It is finished. An ack that does not arrive is harmless: the message comes again and is found finished."""
+        if not sure:
+            await self._client.publish(self._msg.reply, b"+ACK")
+            return
+        for _ in range(SURE_TRIES):
+            try:
+                await self._client.request(self._msg.reply, b"+ACK", timeout=SURE_S)
+            except nats.errors.Error as error:
+                log.warning("ack.unsure", subject=self._msg.subject, error=str(error) or type(error).__name__)
+                await asyncio.sleep(SURE_S / 10)
+            else:
+                return
+
+    async def retry(self, after_s: float) -> None:
+        """Give it back; while the bus is away the ack wait does that."""
+        await self._say(b"-NAK " + _encode({"delay": int(after_s * 1e9)}))
+
+    async def in_progress(self) -> None:
+        """It is being worked on. Never sent late: it would keep another's lease alive."""
+        await self._say(b"+WPI")
+
+    async def _say(self, word: bytes) -> None:
+        if self._client.is_connected:
+            await self._client.publish(self._msg.reply, word)

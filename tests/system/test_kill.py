@@ -1,0 +1,183 @@
+"""kill -9 of any process at any moment loses nothing, and nothing that was stored is paid for again."""
+
+import asyncio
+import collections
+import random
+import signal
+
+import pytest
+from actor_processes import Stage, task, until
+
+from actors.client import Run
+from protocol.events import Finished, Planned, Started
+from protocol.messages import Handoff, Result
+from protocol.steps import ModelCalled, Taken, ToolCalled
+
+READER_PLAN = {"goal": "Read", "tasks": [{"id": "r", "worker": "reader", "intent": "Read 4 pages", "success": "Read"}]}
+
+
+def five_turns(delay_s: float) -> dict[str, object]:
+    """A worker that looks up four pages one by one, then answers; every call takes a while."""
+    turns = [
+        {"role": "worker", "turns": 1 + 2 * n, "tool_use": [{"name": "look_up", "input": {"page": n + 1}}]}
+        for n in range(4)
+    ]
+    end = {"role": "worker", "turns": 9, "text": "All four pages read."}
+    return {"rules": [{"role": "planner", "plan": READER_PLAN}, *turns, end], "delay_s": delay_s}
+
+
+def asked_again(stage: Stage) -> dict[str, int]:
+    """How often each call was made beyond the first time."""
+    counts = collections.Counter(line["key"] for line in stage.asked())
+    return {key: count - 1 for key, count in counts.items() if count > 1}
+
+
+async def test_another_supervisor_finishes_the_run_of_a_killed_one(stage: Stage) -> None:
+    await stage.model({"rules": [{"role": "planner", "plan": READER_PLAN}], "delay_s": 0.1})
+    await stage.worker("reader")
+    both = {actor.pid: actor for actor in (await stage.supervisor(), await stage.supervisor())}
+    run = await stage.ask(text="Read the book")
+    started = (await stage.stored(run, Started)).message
+    await stage.stored(run, Planned)
+    assert isinstance(started, Started)
+    both[int(started.supervisor.split("-")[-2])].kill()
+    answer = await asyncio.wait_for(run.answer(), 30)
+    assert answer.status == "complete"
+    past = [entry.message for entry in await run.past()]
+    assert [entry.epoch for entry in past if isinstance(entry, Started)] == [1, 2]
+    assert sum(isinstance(entry, Planned) for entry in past) == 1
+    assert sum(isinstance(entry, Finished) for entry in past) == 1
+    assert asked_again(stage) == {}
+
+
+async def test_a_killed_worker_costs_at_most_the_call_that_was_under_way(stage: Stage) -> None:
+    await stage.model(five_turns(delay_s=0.3))
+    await stage.supervisor()
+    first = await stage.worker("reader")
+    run = await stage.ask(text="Read the book")
+    await stage.stored(run, ToolCalled, call=await _second_call(run))
+    second = await stage.worker("reader")
+    first.kill()
+    answer = await asyncio.wait_for(run.answer(), 30)
+    assert answer.status == "complete"
+    past = [entry.message for entry in await run.past()]
+    assert sum(isinstance(entry, ModelCalled) for entry in past) == 5
+    assert sum(isinstance(entry, ToolCalled) for entry in past) == 4
+    assert [f"-{second.pid}-" in entry.instance for entry in past if isinstance(entry, Taken)] == [True]
+    assert sum(asked_again(stage).values()) <= 1
+
+
+async def _second_call(run: Run) -> str:
+    calls: list[str] = []
+
+    async def two() -> bool:
+        entries = [entry.message for entry in await run.past()]
+        calls[:] = [entry.call for entry in entries if isinstance(entry, ToolCalled)]
+        return len(calls) >= 2
+
+    await until(two)
+    return calls[1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_a_killed_server_that_comes_back_costs_no_stored_call(stage: Stage, seed: int) -> None:
+    luck = random.Random(seed)
+    await stage.model(five_turns(delay_s=0.15))
+    await stage.worker("reader")
+    await stage.supervisor()
+    run = await stage.ask(text="Read the book")
+    for _ in range(2):
+        await asyncio.sleep(luck.uniform(0.05, 0.9))
+        await stage.server.kill()
+        await asyncio.sleep(luck.uniform(0.0, 0.4))
+        await stage.server.start()
+    answer = await asyncio.wait_for(run.answer(), 40)
+    assert answer.status == "complete"
+    past = [entry.message for entry in await run.past()]
+    assert sum(isinstance(entry, ModelCalled) for entry in past) == 5
+    assert sum(isinstance(entry, Finished) for entry in past) == 1
+    assert sum(asked_again(stage).values()) <= 2, "at most the call under way at each of the two kills"
+
+
+async def test_a_supervisor_woken_after_losing_its_lease_changes_nothing(stage: Stage) -> None:
+    await stage.worker("nap", "echo")
+    sleeper = await stage.supervisor()
+    run = await stage.ask(task("a", "nap", intent="1.2"), task("b", "echo", "a"), task("c", "echo", "b"))
+    await stage.stored(run, Handoff, task="a")
+    sleeper.signal(signal.SIGSTOP)
+    await stage.supervisor()
+    answer = await asyncio.wait_for(run.answer(), 30)
+    assert answer.status == "complete"
+    before = [(entry.seq, entry.subject) for entry in await run.past()]
+    sleeper.signal(signal.SIGCONT)
+    await until(lambda: b"delivery.lost" in sleeper.log.read_bytes())
+    again = await stage.ask(task("x", "echo", intent="still there"))
+    assert (await asyncio.wait_for(again.answer(), 30)).text == "still there"
+    assert [(entry.seq, entry.subject) for entry in await run.past()] == before
+
+
+async def test_a_woken_supervisor_does_not_touch_a_run_that_goes_on_elsewhere(stage: Stage) -> None:
+    await stage.worker("nap", "echo")
+    sleeper = await stage.supervisor()
+    run = await stage.ask(task("a", "nap", intent="4"), task("b", "nap", "a", intent="0.1"))
+    await stage.stored(run, Handoff, task="a")
+    sleeper.signal(signal.SIGSTOP)
+    await stage.supervisor()
+    await stage.stored(run, Started, epoch=2)
+    sleeper.signal(signal.SIGCONT)
+    await until(lambda: b"delivery.lost" in sleeper.log.read_bytes())
+    assert (await asyncio.wait_for(run.answer(), 30)).status == "complete"
+    past = [entry.message for entry in await run.past()]
+    assert [entry.epoch for entry in past if isinstance(entry, Started)] == [1, 2]
+
+
+async def test_sigterm_ends_a_worker_in_good_order_and_nothing_is_redone(stage: Stage) -> None:
+    await stage.model(five_turns(delay_s=0.3))
+    await stage.supervisor()
+    first = await stage.worker("reader")
+    run = await stage.ask(text="Read the book")
+    await stage.stored(run, ModelCalled)
+    await stage.worker("reader")
+    first.signal(signal.SIGTERM)
+    assert await first.ended(within_s=5) == 0
+    assert (await asyncio.wait_for(run.answer(), 30)).status == "complete"
+    assert asked_again(stage) == {}
+
+
+async def test_sigterm_ends_a_supervisor_in_good_order_and_nothing_is_redone(stage: Stage) -> None:
+    await stage.model({"rules": [{"role": "planner", "plan": READER_PLAN}], "delay_s": 0.5})
+    await stage.worker("reader")
+    first = await stage.supervisor()
+    run = await stage.ask(text="Read the book")
+    await until(lambda: len(stage.asked()) > 0)
+    await stage.supervisor()
+    first.signal(signal.SIGTERM)
+    assert await first.ended(within_s=5) == 0
+    assert (await asyncio.wait_for(run.answer(), 30)).status == "complete"
+    assert asked_again(stage) == {}
+
+
+async def test_a_function_under_way_is_finished_before_its_worker_stops(stage: Stage) -> None:
+    await stage.supervisor()
+    first = await stage.worker("nap")
+    run = await stage.ask(task("a", "nap", intent="1"))
+    await stage.stored(run, Handoff, task="a")
+    await asyncio.sleep(0.2)
+    first.signal(signal.SIGTERM)
+    assert await first.ended(within_s=5) == 0
+    result = (await stage.stored(run, Result, task="a")).message
+    assert isinstance(result, Result)
+    assert result.output == str(first.pid)
+
+
+async def test_a_handoff_that_kills_every_worker_is_poison(stage: Stage) -> None:
+    stage.environment["HANDOFF_DELIVERIES"] = "2"
+    stage.environment["HANDOFF_ACK_WAIT_S"] = "0.5"
+    await stage.supervisor()
+    run = await stage.ask(task("a", "suicide"))
+    for _ in range(2):
+        assert await stage.start("worker", "system.workers_for_tests:suicide").ended() == 1
+    stage.start("worker", "system.workers_for_tests:suicide")
+    answer = await asyncio.wait_for(run.answer(), 30)
+    assert answer.status == "failed"
+    assert "without an outcome" in answer.text

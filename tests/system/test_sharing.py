@@ -1,0 +1,54 @@
+"""Workers are processes of their own that share a queue, and tasks run as soon as they can."""
+
+import time
+
+from actor_processes import Stage, task, until
+
+from protocol.messages import Handoff, Result
+
+
+async def test_three_instances_share_one_queue(stage: Stage) -> None:
+    workers = [await stage.worker("nap") for _ in range(3)]
+    await stage.supervisor()
+    began = time.monotonic()
+    answer = await (await stage.ask(*(task(f"t{n}", "nap", intent="0.5") for n in range(20)))).answer()
+    took = time.monotonic() - began
+    assert answer.status == "complete"
+    assert took < 2.5, "20 tasks of 0.5 s on 3 instances of concurrency 4"
+    assert {line for line in answer.text.split() if line.isdigit()} == {str(worker.pid) for worker in workers}
+
+
+async def test_a_diamond_never_waits_for_an_unrelated_slow_task(stage: Stage) -> None:
+    await stage.worker("nap", "echo")
+    await stage.supervisor()
+    run = await stage.ask(
+        task("slow", "nap", intent="3"),
+        task("a", "echo", intent="A"),
+        task("b", "echo", "a", intent="B"),
+        task("c", "echo", "a", intent="C"),
+        task("d", "echo", "b", "c", intent="D"),
+    )
+    done = await stage.stored(run, Result, task="d")
+    handed = await stage.stored(run, Handoff, task="slow")
+    assert done.time - handed.time < 1.0
+    assert isinstance(done.message, Result)
+    assert done.message.output == "D<b:B<a:A>><c:C<a:A>>"
+    await run.cancel()
+    assert (await run.answer()).status == "cancelled"
+
+
+async def test_a_worker_is_seen_within_two_seconds_and_gone_at_once_when_it_stops(stage: Stage) -> None:
+    worker = await stage.worker("echo")
+    worker.process.terminate()
+    assert await worker.ended() == 0
+    assert await stage.bus.cards() == {}
+
+
+async def test_a_killed_worker_fades_from_the_registry_within_seconds(stage: Stage) -> None:
+    worker = await stage.worker("echo")
+    worker.kill()
+
+    async def gone() -> bool:
+        return not await stage.bus.cards()
+
+    await until(gone, within_s=8)

@@ -1,0 +1,57 @@
+"""Workers that tests start as processes of their own."""
+
+import asyncio
+import os
+
+from actors import Outcome, Worker, tool
+from protocol.errors import DeclinedError
+from protocol.messages import Fault, Handoff
+
+
+async def _nap(handoff: Handoff) -> str:
+    await asyncio.sleep(float(handoff.intent))
+    return str(os.getpid())
+
+
+async def _echo(handoff: Handoff) -> str:
+    return handoff.intent + "".join(f"<{part.task}:{part.output}>" for part in handoff.context)
+
+
+async def _noop(handoff: Handoff) -> str:
+    return "ok"
+
+
+def _fail(handoff: Handoff) -> Outcome:
+    return Outcome(error=Fault(kind="broken", message="it is broken", retryable=False))
+
+
+def _decline(handoff: Handoff) -> str:
+    raise DeclinedError("not my kind of work")
+
+
+def _big(handoff: Handoff) -> str:
+    return "x" * 700_000
+
+
+def _suicide(handoff: Handoff) -> str:
+    os._exit(1)
+
+
+@tool
+async def look_up(page: int) -> str:
+    """Look up one page of the book.
+
+    Args:
+        page: which page
+    """
+    return f"page {page} says {page * 7}"
+
+
+nap = Worker("nap", summary="Sleeps.", run=_nap, concurrency=4)
+echo = Worker("echo", summary="Repeats.", run=_echo)
+noop = Worker("noop", summary="Does nothing.", run=_noop, concurrency=64)
+fail = Worker("fail", summary="Fails.", run=_fail)
+decline = Worker("decline", summary="Declines.", run=_decline)
+big = Worker("big", summary="Says much.", run=_big)
+suicide = Worker("suicide", summary="Dies.", run=_suicide)
+reader = Worker("reader", summary="Reads the book with look_up, page by page.", prompt="You read.", tools=[look_up])
