@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import inspect
+from collections import deque
 from statistics import median
 
 import msgspec
@@ -20,10 +21,8 @@ from actors.worker.agent import Agent, Over, Yielded
 from actors.worker.definition import Outcome, Worker
 from actors.worker.heartbeat import Heartbeat
 from actors.worker.logbook import Logbook
-from observability.context import traceparent
 from protocol import codec, streams, subjects
 from protocol.errors import ConflictError, DeclinedError, FencedError, HandoffError, TooLargeError
-from protocol.ids import span_id
 from protocol.messages import NOTHING, Card, Fault, Handoff, Result, ResultStatus
 from protocol.subjects import TaskAddress
 
@@ -55,7 +54,8 @@ class WorkerProcess:
         self._slots = worker.concurrency or settings.concurrency
         self._jobs: dict[str, set[Job]] = {}
         self._stopping = asyncio.Event()
-        self._seconds: list[float] = []
+        self._seconds: deque[float] = deque(maxlen=RECENT)
+        self._is_async = inspect.iscoroutinefunction(worker.run)
         queue = streams.task_queue(settings.team, worker.name, settings.ack_wait)
         self._runner = Runner(bus, clock, queue, self._slots, self._handle)
 
@@ -136,7 +136,7 @@ class WorkerProcess:
             usage=usage,
         )
         await self._give_back(result, address)
-        self._seconds = [*self._seconds[1 - RECENT :], seconds]
+        self._seconds.append(seconds)
         return Ack()
 
     async def _outcome(self, handoff: Handoff, logbook: Logbook) -> Outcome:
@@ -159,20 +159,17 @@ class WorkerProcess:
             return Outcome(error=Fault(kind=type(error).__name__, message=f"{error}", retryable=True))
 
     async def _call_function(self, handoff: Handoff) -> Outcome:
-        assert self.worker.run is not None
-        if inspect.iscoroutinefunction(self.worker.run):
-            returned = await self.worker.run(handoff)
-        else:
-            returned = await asyncio.to_thread(self.worker.run, handoff)
-            if inspect.isawaitable(returned):
-                returned = await returned
+        work = self.worker.run
+        assert work is not None
+        returned = work(handoff) if self._is_async else await asyncio.to_thread(work, handoff)
+        if inspect.isawaitable(returned):
+            returned = await returned
         return returned if isinstance(returned, Outcome) else Outcome(output=str(returned))
 
     async def _give_back(self, result: Result, address: TaskAddress) -> None:
         """Store the result, write-once; if one is there already, that one counts and ours is not needed."""
-        headers = {"traceparent": traceparent(address.run, span_id(address.run, "work", address.task, address.attempt))}
         try:
-            await self._bus.publish(address.result, codec.encode(result), expect=0, headers=headers)
+            await self._bus.publish(address.result, codec.encode(result), expect=0)
         except ConflictError:
             log.info("result.there_already", run=address.run, task=address.task)
         except TooLargeError:

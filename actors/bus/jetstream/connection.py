@@ -13,6 +13,7 @@ from nats.aio.client import Client
 
 from actors.bus.jetstream.bus import JetStreamBus
 from actors.bus.jetstream.jobs import Jobs
+from actors.bus.jetstream.lean_client import LeanClient
 from actors.settings import Settings
 from protocol.errors import BusError, DeniedError, UnreachableError
 
@@ -91,7 +92,7 @@ class _Watch:
 
 async def _reach(settings: Settings, name: str, watch: _Watch, patience: _Patience) -> Client:
     while True:
-        client = Client()
+        client = LeanClient()
         try:
             await client.connect(
                 settings.nats_url.split(","),
@@ -101,6 +102,7 @@ async def _reach(settings: Settings, name: str, watch: _Watch, patience: _Patien
                 max_reconnect_attempts=-1,
                 reconnect_time_wait=0.1,  # pyright: ignore[reportArgumentType]  (a float works, and 1 s is long)
                 ping_interval=10,
+                skip_subject_validation=True,  # ids are checked where they come in; this is paid for every message
                 user_credentials=settings.nats_creds or None,
                 error_cb=watch.error,
                 disconnected_cb=watch.disconnected,

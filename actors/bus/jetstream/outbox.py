@@ -1,7 +1,8 @@
 """The outbox: every publish stays in it until the server has answered, and goes out again until then.
 
 A timeout means "unknown", so nothing here times out towards the caller. A message that was sent twice may find itself
-already stored: after a refused compare-and-set it is told from another's by its nonce.
+already stored: after a refused compare-and-set it is told from another's by its nonce, or, where only one message can
+ever stand, by its content.
 """
 
 import asyncio
@@ -65,7 +66,8 @@ class Outbox:
             own.setdefault(wire.MESSAGE_ID, f"{self._nonce}-{key}")
         else:
             own[wire.EXPECT] = str(expect)
-            own[wire.NONCE] = f"{self._nonce}-{key}"
+            if expect:  # what is written once is told by its content, and saves a header on every task and result
+                own[wire.NONCE] = f"{self._nonce}-{key}"
         entry = self._entries[key] = Entry(subject, data, own, expect)
         entry.answer.add_done_callback(lambda _: self._entries.pop(key, None))
         await self._transmit(key, entry)
@@ -118,7 +120,7 @@ class Outbox:
         found = await self._last(entry.subject)
         if entry.answer.done():
             return
-        if found is not None and found.headers.get(wire.NONCE) == entry.headers[wire.NONCE]:
+        if found is not None and _is_same(entry, found):
             entry.answer.set_result(found.seq)
         else:
             entry.answer.set_exception(ConflictError(entry.subject, entry.expect or 0))
@@ -130,3 +132,9 @@ class Outbox:
             for key, entry in list(self._entries.items()):
                 if entry.sent_at < late:
                     await self._transmit(key, entry)
+
+
+def _is_same(entry: Entry, found: Stored) -> bool:
+    if entry.expect:
+        return found.headers.get(wire.NONCE) == entry.headers[wire.NONCE]
+    return found.data == entry.data

@@ -11,6 +11,7 @@ from actors.bus.memory.pull import MemoryPull
 from actors.bus.memory.server import MemoryServer, Subscription
 from actors.bus.memory.stream import Publication
 from actors.bus.port import NO_HEADERS, Delivery, Headers, Pull, QueueState, Stored
+from protocol import subjects
 from protocol.errors import TooLargeError, UnreachableError
 from protocol.streams import Queue
 

@@ -1,0 +1,250 @@
+"""docs/PROTOCOL.md says what the code does: every field, subject, stream and header, and its programs work."""
+
+import asyncio
+import json
+import re
+import sys
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, get_args, get_origin
+
+import msgspec
+import pytest
+from actor_processes import Stage, until
+
+from actors import dead_letter
+from actors.bus.jetstream import wire
+from actors.settings import Settings
+from protocol import codec, controls, events, ids, messages, steps, streams, subjects
+from protocol.messages import Message
+
+ROOT = Path(__file__).parent.parent
+DOCS = sorted((ROOT / "docs").rglob("*.md"))
+TEXT = (ROOT / "docs" / "PROTOCOL.md").read_text()
+NAMES: dict[type[Any], str] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    NoneType: "null",
+    msgspec.Raw: "any JSON",
+    dict[str, str]: "object of string",
+}
+
+
+def kinds() -> dict[str, type[Message]]:
+    found: dict[str, type[Message]] = {}
+    for module in (messages, events, steps, controls):
+        for name, value in vars(module).items():
+            if isinstance(value, type) and issubclass(value, Message) and value is not Message:
+                found[name] = value
+    return found
+
+
+def shown_type(kind: Any) -> str:
+    if get_origin(kind) is Literal:
+        return " or ".join(f'`"{value}"`' for value in get_args(kind))
+    if isinstance(kind, UnionType):
+        return " or ".join(shown_type(part) for part in get_args(kind))
+    if get_origin(kind) is tuple:
+        return f"list of {shown_type(get_args(kind)[0])}"
+    return NAMES[kind] if kind in NAMES else f"[{kind.__name__}](#{kind.__name__.lower()})"
+
+
+def shown_default(field: msgspec.structs.FieldInfo) -> str:
+    if field.required:
+        return "required"
+    value = field.default if field.default is not msgspec.NODEFAULT else field.default_factory()
+    if isinstance(value, Message):
+        assert value == type(value)(), f"{field.name}: an empty object would not be its default"
+        return "`{}`"
+    return f"`{msgspec.json.encode(value).decode()}`"
+
+
+def expected_rows(kind: type[Message]) -> list[tuple[str, str, str]]:
+    tag = kind.__struct_config__.tag
+    rows = [("`type`", f'`"{tag}"`', "required")] if tag else []
+    return rows + [(f"`{f.name}`", shown_type(f.type), shown_default(f)) for f in msgspec.structs.fields(kind)]
+
+
+def section(name: str) -> str:
+    found = re.search(rf"^#### {name}\n(.*?)(?=^#|\Z)", TEXT, re.MULTILINE | re.DOTALL)
+    assert found, f"docs/PROTOCOL.md has no section {name}"
+    return found[1]
+
+
+def rows_of(text: str) -> list[list[str]]:
+    lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    return lines[1:]
+
+
+def blocks(language: str, text: str = TEXT) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def decoded(name: str, data: bytes) -> Message:
+    kind = kinds()[name]
+    for module, decode in (
+        (events, codec.decode_event),
+        (steps, codec.decode_step),
+        (controls, codec.decode_control),
+    ):
+        if kind.__module__ == module.__name__:
+            return decode(data)
+    return codec.decode(data, kind)
+
+
+@pytest.mark.parametrize("name", kinds())
+def test_the_fields_of_every_message_are_those_of_the_code(name: str) -> None:
+    told = [(row[0], row[1], row[2]) for row in rows_of(section(name))]
+    expected = expected_rows(kinds()[name])
+    assert told == expected, "\n".join(" | ".join(("", *row, "…", "")) for row in expected)
+    assert all(len(row) == 4 and row[3].strip() for row in rows_of(section(name))), "every field has a meaning"
+
+
+@pytest.mark.parametrize("name", kinds())
+def test_the_example_of_every_message_is_one_with_every_field(name: str) -> None:
+    example = blocks("json", section(name))[0].encode()
+    message = decoded(name, example)
+    assert isinstance(message, kinds()[name])
+    assert json.loads(codec.encode(message)) == json.loads(example)
+
+
+def test_every_request_shown_is_one() -> None:
+    shown = re.findall(r"'(\{.*?\})'", "".join(blocks("sh")))
+    assert shown
+    for request in shown:
+        assert codec.decode(request.encode(), messages.Request) != messages.Request()
+
+
+def told_subjects() -> list[str]:
+    address = subjects.TaskAddress(ids.RunId("<run>"), "<team>", "<worker>", "<task>", 1)
+    works = [s.removesuffix("1") + "<attempt>" for s in (address.handoff, address.steps, address.result)]
+    return [
+        *works,
+        subjects.request("<team>"),
+        subjects.log("<run>"),
+        subjects.control("<run>"),
+        subjects.stored(subjects.run_tree("<run>")),
+        subjects.tasks_of("<team>", "<worker>"),
+        subjects.cancel("<run>"),
+        subjects.CANCELS,
+        subjects.tokens("<run>", "<task>"),
+        subjects.dead("<stream>"),
+        f"$KV.{streams.WORKERS}.{subjects.card('<team>', '<worker>', '<instance>')}",
+    ]
+
+
+@pytest.mark.parametrize("subject", told_subjects())
+def test_every_subject_is_named(subject: str) -> None:
+    assert f"`{subject}`" in TEXT
+
+
+@pytest.mark.parametrize("stream", streams.streams(Settings().keep), ids=lambda stream: stream.name)
+def test_every_stream_is_told_as_it_is_made(stream: streams.Stream) -> None:
+    (row,) = [row for row in rows_of(TEXT) if row[0] == f"`{stream.name}`" and stream.retention in row[2]]
+    kept = f"{stream.max_age.days} days" if stream.max_age else "until acknowledged"
+    assert row[1] == ", ".join(f"`{subject}`" for subject in stream.subjects)
+    assert row[3] == kept
+    assert row[4] == (f"to `{stream.republish[1]}`" if stream.republish else "no")
+
+
+def test_every_queue_is_told_as_it_is_made() -> None:
+    ack_wait = Settings().ack_wait
+    for queue in (streams.request_queue("<team>", ack_wait), streams.task_queue("<team>", "<worker>", ack_wait)):
+        (row,) = [row for row in rows_of(TEXT) if row[0] == f"`{queue.name}`"]
+        assert row[1:3] == [f"`{queue.stream}`", f"`{queue.filter}`"]
+        assert row[3] == f"{ack_wait.total_seconds():g} s"
+        assert row[4] == f"{queue.max_ack_pending:,}"
+
+
+def test_every_header_bucket_and_error_code_is_named() -> None:
+    written = [wire.EXPECT, wire.MESSAGE_ID, wire.NONCE, "traceparent", str(wire.WRONG_LAST_SEQUENCE)]
+    letters = [value for value in vars(dead_letter).values() if isinstance(value, str) and value.startswith("Handoff-")]
+    assert len(letters) >= 7
+    for name in (*written, *letters, streams.WORKERS, streams.ARTIFACTS):
+        assert f"`{name}`" in TEXT, name
+
+
+def test_the_rules_for_ids_are_those_of_the_code() -> None:
+    assert ids.ID_RULE in TEXT
+    assert ids.RUN_RULE in TEXT
+
+
+def test_every_limit_named_with_its_setting_is_the_default() -> None:
+    limits = {row[2].strip("`"): row[1] for row in rows_of(TEXT) if row[-1].strip("`") in Settings.__struct_fields__}
+    assert len(limits) >= 10
+    for name, told in limits.items():
+        value = float(told.partition(" ")[0].replace(",", ""))
+        assert value == getattr(Settings(), name), name
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
+def test_every_file_that_a_document_names_exists(path: Path) -> None:
+    named = set(re.findall(r"\b(?:actors|protocol|observability|tests|docs)/[\w/.-]+\.(?:py|md)\b", path.read_text()))
+    assert not [name for name in sorted(named) if not (ROOT / name).exists()]
+    for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text()):
+        assert (path.parent / link).exists(), link
+
+
+def program(name: str, directory: Path) -> str:
+    (code,) = [code for code in blocks("python") if code.startswith(f"# {name}")]
+    path = directory / name
+    path.write_text(code)
+    return str(path)
+
+
+@pytest.mark.parametrize("source", ["docs/PROTOCOL.md", "tests/system/raw_worker.py"])
+async def test_the_client_and_the_worker_shown_do_a_run_together(tmp_path: Path, source: str) -> None:
+    plan = {
+        "tasks": [
+            {"id": "a", "worker": "shouter", "intent": "quiet"},
+            {"id": "b", "worker": "shouter", "intent": "say", "depends_on": ["a"]},
+        ]
+    }
+    request = json.dumps({"plan": plan, "synthesis": False})
+    own = source.endswith(".py")
+    async with Stage(tmp_path) as stage:
+        await stage.supervisor()
+        worker_program = str(ROOT / source) if own else program("worker.py", tmp_path)
+        worker = await asyncio.create_subprocess_exec(sys.executable, worker_program, stage.server.url)
+        try:
+            client = await asyncio.create_subprocess_exec(
+                sys.executable,
+                program("client.py", tmp_path),
+                stage.server.url,
+                request,
+                stdout=asyncio.subprocess.PIPE,
+            )
+            said, _ = await asyncio.wait_for(client.communicate(), 30)
+            assert said.decode().split() == ["complete:", "SAY", "QUIET"]
+        finally:
+            worker.kill()
+            await worker.wait()
+
+
+async def test_the_worker_shown_stops_working_for_a_run_that_is_cancelled(tmp_path: Path) -> None:
+    async with Stage(tmp_path) as stage:
+        await stage.supervisor()
+        worker = await asyncio.create_subprocess_exec(
+            sys.executable, program("worker.py", tmp_path), stage.server.url, "60"
+        )
+        try:
+            run = await stage.client.ask(plan=one_task("a"), synthesis=False)
+            await until(lambda: unsettled(stage, 1))
+            await run.cancel("enough")
+            assert (await asyncio.wait_for(run.answer(), 10)).status == "cancelled"
+            await until(lambda: unsettled(stage, 0))
+            assert not await stage.bus.read(streams.RUNS, subjects.run_work(run.id, "result"))
+        finally:
+            worker.kill()
+            await worker.wait()
+
+
+def one_task(name: str) -> messages.Plan:
+    return messages.Plan(tasks=(messages.Task(id=name, worker="shouter", intent="say"),))
+
+
+async def unsettled(stage: Stage, count: int) -> bool:
+    queue = (await stage.bus.queues(streams.RUNS)).get("default-shouter")
+    return queue is not None and queue.unsettled == count and queue.pending == 0
