@@ -3,6 +3,8 @@
 from actors.bus.port import Delivery
 from actors.clock import Clock
 
+CERTAIN_S = 0.05
+
 
 class Lease:
     """A delivery, and the moment up to which nobody else can have it.
@@ -28,12 +30,20 @@ class Lease:
 
     @property
     def fresh(self) -> bool:
-        """Whether the last proof is so young that nobody can have taken over since.
+        """Whether the last proof is so young that nobody can have taken over because we were silent.
 
         The last beat may be a third of the ack wait older than the proof, and after a restart of the server the wait
         may fire a second early: well under half of it is safe.
         """
         return self._clock.monotonic() - self._proved_at < self._ack_wait_s * 0.4
+
+    @property
+    def certain(self) -> bool:
+        """Whether the last proof is so young that a call may be paid for on it.
+
+        A server that restarts may deliver again at any moment, whatever the ack wait: only now counts.
+        """
+        return self._clock.monotonic() - self._proved_at < CERTAIN_S
 
     @property
     def lapsed(self) -> bool:

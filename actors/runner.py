@@ -33,6 +33,7 @@ class Runner:
         self._handler = handler
         self._leases: dict[Lease, asyncio.Task[None]] = {}
         self._idle = asyncio.Event()
+        self._over = False
         self.name = queue.name
 
     @property
@@ -51,6 +52,7 @@ class Runner:
                 await stop.wait()
                 await self._wind_down(pull, grace_s)
             finally:
+                self._over = True
                 forget()
                 beats.cancel()
 
@@ -66,6 +68,8 @@ class Runner:
             task.cancel()
 
     def _start(self, group: asyncio.TaskGroup, delivery: Delivery) -> None:
+        if self._over:
+            return  # we are being ended by force: it comes again to somebody else
         lease = Lease(delivery, self._clock, self._queue.ack_wait.total_seconds())
         self._leases[lease] = group.create_task(self._handle(lease))
 

@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Mapping
 from datetime import timedelta
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ ENVIRONMENT = {
 }
 """Variables that other programs know too; every other setting is read from HANDOFF_<NAME>."""
 
+LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
 MAY_BE_ZERO = {"port", "depth", "model_retries", "sync_always"}
 
 
@@ -91,6 +93,9 @@ def read_settings(
     values |= {name: value for name, value in (flags or {}).items() if value is not None}
     good: dict[str, Any] = {}
     for name, value in values.items():
+        if name not in Settings.__struct_fields__:
+            faults.append(f"there is no setting {name!r}")
+            continue
         try:
             good[name] = msgspec.convert(value, Settings.__annotations__[name], strict=False)
         except msgspec.ValidationError as error:
@@ -115,12 +120,13 @@ def _from_file(file: Path | None, faults: list[str]) -> dict[str, Any]:
 
 def _from_environment(environment: Mapping[str, str], faults: list[str]) -> dict[str, str]:
     values: dict[str, str] = {}
+    for variable, name in ENVIRONMENT.items():
+        if environment.get(variable):
+            values.setdefault(name, environment[variable])
     for variable, value in environment.items():
         if not value:
             continue
-        if variable in ENVIRONMENT:
-            values.setdefault(ENVIRONMENT[variable], value)
-        elif variable.startswith("HANDOFF_"):
+        if variable.startswith("HANDOFF_"):
             name = variable.removeprefix("HANDOFF_").lower()
             if name in Settings.__struct_fields__:
                 values[name] = value
@@ -132,6 +138,8 @@ def _from_environment(environment: Mapping[str, str], faults: list[str]) -> dict
 def _out_of_range(values: Mapping[str, Any]) -> list[str]:
     faults: list[str] = []
     for name, value in values.items():
-        if isinstance(value, int | float) and (value < 0 or (value == 0 and name not in MAY_BE_ZERO)):
+        if isinstance(value, int | float) and not (0 < value < inf or (value == 0 and name in MAY_BE_ZERO)):
             faults.append(f"{name}: must be above 0 (got {value!r})")
+    if (level := values.get("log_level", "info")) not in LOG_LEVELS:
+        faults.append(f"log_level: must be one of {', '.join(LOG_LEVELS)} (got {level!r})")
     return faults

@@ -129,6 +129,11 @@ def tokens(run: str, task: str) -> str:
     return f"handoff.token.{run}.{task}"
 
 
+def answer_tokens(run: str) -> str:
+    """Where the answer is seen while it is written; `@` keeps it apart from any task."""
+    return tokens(run, "@answer")
+
+
 def is_dead(subject: str) -> bool:
     """Whether a subject is one of refused messages, which are kept whole whatever their size."""
     return subject.startswith("handoff.dead.")

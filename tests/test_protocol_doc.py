@@ -33,12 +33,12 @@ NAMES: dict[type[Any], str] = {
 
 
 def kinds() -> dict[str, type[Message]]:
-    found: dict[str, type[Message]] = {}
-    for module in (messages, events, steps, controls):
-        for name, value in vars(module).items():
-            if isinstance(value, type) and issubclass(value, Message) and value is not Message:
-                found[name] = value
-    return found
+    return {
+        name: value
+        for module in (messages, events, steps, controls)
+        for name, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, Message) and value is not Message
+    }
 
 
 def shown_type(kind: Any) -> str:

@@ -13,7 +13,9 @@ from importlib import import_module
 
 LIBRARIES = (
     "anthropic",
+    "anthropic.lib.streaming",
     "anthropic.resources.messages",
+    "genai_prices",
     "msgspec",
     "nats",
     "nats.js",

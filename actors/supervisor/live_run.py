@@ -178,7 +178,7 @@ class LiveRun:
         await self._call("planner", plan)
 
     async def _synthesize(self) -> Event:
-        subject = subjects.tokens(self._request.id, "answer")
+        subject = subjects.answer_tokens(self._request.id)
         async with TokenFeed(self._desk.bus, self._desk.clock, subject) as feed:
             return await self._desk.synthesizer.synthesize(self._request.id, self.state, feed.say)
 
@@ -186,7 +186,7 @@ class LiveRun:
         """Start a paid call, unless it is under way, or we are stopping; right after making sure the run is ours."""
         if name in self._calls or self._desk.stopping.is_set():
             return
-        if not self._lease.fresh:
+        if not self._lease.certain:
             await self._journal.check()
         task = self._calls[name] = asyncio.create_task(work())
         task.add_done_callback(lambda _: self._wake.set())

@@ -37,7 +37,7 @@ class Supervisor:
     def __init__(self, bus: Bus, clock: Clock, model: Model, settings: Settings, *, instance: str) -> None:
         self._bus = bus
         self._settings = settings
-        self._runs: dict[str, LiveRun] = {}
+        self._runs: dict[str, list[LiveRun]] = {}
         self._desk = _desk(bus, clock, model, settings, instance=instance)
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -72,33 +72,38 @@ class Supervisor:
             )
         run = request.id or derived_run_id(streams.REQUESTS, stored.seq, stored.time_ns)
         live = LiveRun(self._desk, msgspec.structs.replace(request, id=run, team=self._desk.team), lease)
-        self._runs[run] = live
+        # A request may be delivered again to the process that holds it: both go on until the log says whose it is.
+        self._runs.setdefault(run, []).append(live)
         with structlog.contextvars.bound_contextvars(run=run, trace_id=run):
             try:
                 return await live.live()
             finally:
-                if self._runs.get(run) is live:
+                self._runs[run].remove(live)
+                if not self._runs[run]:
                     del self._runs[run]
 
     def _heard(self, stored: Stored) -> None:
-        if live := self._runs.get(subjects.run_of(stored.subject)):
+        for live in self._runs.get(subjects.run_of(stored.subject), ()):
             live.hear(stored)
 
     def _look(self) -> None:
-        for live in self._runs.values():
+        for live in self._all():
             live.look()
+
+    def _all(self) -> list[LiveRun]:
+        return [live for same in self._runs.values() for live in same]
 
     async def _tick(self) -> None:
         while True:
             await self._desk.clock.sleep(TICK_S)
             now = self._desk.clock.now()
-            for live in self._runs.values():
+            for live in self._all():
                 live.tick(now)
 
     async def _stop_runs(self, stop: asyncio.Event) -> None:
         await stop.wait()
         self._desk.stopping.set()
-        for live in list(self._runs.values()):
+        for live in self._all():
             live.stop()
 
 

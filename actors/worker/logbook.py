@@ -53,7 +53,7 @@ class Logbook:
 
     async def still_ours(self) -> bool:
         """Right before something is paid for: whether the task is still ours, and still wanted."""
-        if self._lease.fresh:
+        if self._lease.certain:
             return True
         sent = self._lease.sent()
         last = await self._last()

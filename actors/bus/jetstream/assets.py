@@ -48,7 +48,6 @@ async def assure_queue(js: JetStreamContext, queue: Queue) -> None:
         deliver_policy=DeliverPolicy.ALL,
         ack_wait=queue.ack_wait.total_seconds(),
         max_ack_pending=queue.max_ack_pending,
-        max_waiting=2048,
     )
     found = await _queue_or_none(js, queue)
     if found is not None and found.filter_subject != queue.filter:

@@ -1,7 +1,8 @@
 """A nats-py client that reads headers at a fifth of the cost.
 
 Every stored message that comes back carries six headers or more, and looking at each character of each name was a
-quarter of what a supervisor did under load. Equal results are proved against the original in tests/bus/test_lean_client.py.
+quarter of what a supervisor did under load. Equal results are proved against the original by
+tests/bus/test_lean_client.py.
 """
 
 from nats.aio.client import Client
