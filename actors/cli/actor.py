@@ -1,0 +1,43 @@
+"""`handoff supervisor`, `handoff worker` and `handoff model`: one actor, in the foreground."""
+
+from pathlib import Path
+
+import click
+
+from actors.cli.options import Place, placed
+from actors.launcher import port as ports
+from actors.launcher import roles
+from protocol.errors import InvalidError
+
+
+@click.command()
+@placed
+def supervisor(place: Place) -> int:
+    """Be a supervisor of the team. Without NATS_URL it works on the embedded bus, and waits until that is there."""
+    return roles.supervisor(place.settings(), place.timeout_s)
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.option("--data", type=click.Path(path_type=Path), help="Folder that the tools work on.")
+@placed
+def worker(place: Place, names: tuple[str, ...], data: Path | None) -> int:
+    """Be one worker or several: names of the team, module:worker, or path/to/file.py:worker.
+
+    Any number of processes may be the same worker: they share its tasks. Without NATS_URL it works on the embedded bus,
+    and waits until that is there.
+    """
+    settings = place.settings(data=str(data.absolute()) if data else None)
+    return roles.worker(settings, names, place.timeout_s)
+
+
+@click.command()
+@click.option("--port", type=int, default=0, help="Where to listen; a free port without it.")
+@click.option("--script", type=click.Path(path_type=Path), help="Answer by this script before the rules.")
+@click.option("--requests", type=click.Path(path_type=Path), help="Write every request to this file.")
+@placed
+def model(place: Place, port: int, script: Path | None, requests: Path | None) -> int:
+    """Be the offline model: a local server that speaks the Messages API. Prints its address."""
+    if port and (fault := ports.fault(port)):
+        raise InvalidError([f"port {port} of {ports.HOST} {fault}: choose another one, or leave it out"])
+    return roles.model(place.settings(), port, script, requests)

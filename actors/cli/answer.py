@@ -1,0 +1,46 @@
+"""The end of a run, told: the answer on standard output, what it took on standard error."""
+
+import sys
+
+from actors.bus.port import Bus
+from actors.cli.terminal import clean, console, is_screen, tell
+from actors.cli.wording import count, spent, timed
+from protocol.messages import Answer
+
+MOST_GAPS = 8
+SHORT = 8
+"""How much of the id of a run is enough to find it again."""
+
+
+async def whole_text(bus: Bus, answer: Answer) -> str:
+    """The text of the answer, brought back whole where it was too long for a message."""
+    name = f"{answer.run}.answer"
+    if any(artifact.name == name for artifact in answer.artifacts):
+        data = await bus.get_artifact(name)
+        if data is not None:
+            return data.decode(errors="replace")
+    return answer.text
+
+
+def write_markdown(text: str) -> None:
+    """Write Markdown: drawn on a terminal, as it is otherwise."""
+    if not is_screen(sys.stdout):
+        sys.stdout.write(f"{text.rstrip()}\n")
+        sys.stdout.flush()
+        return
+    from actors.cli.page import Page
+
+    console(sys.stdout).print(Page(clean(text)))
+
+
+def tell_summary(answer: Answer) -> None:
+    """What the run took, what is missing, and how to see more."""
+    tell(f"\n{timed(answer)}")
+    tell(spent(answer.usage))
+    for gap in answer.gaps[:MOST_GAPS]:
+        tell(f"gap: {gap}")
+    if len(answer.gaps) > MOST_GAPS:
+        tell(f"and {count(len(answer.gaps) - MOST_GAPS, 'gap')} more")
+    for found in answer.contradictions:
+        tell(f"contradiction: {found.claim} ({found.resolution or 'open'})")
+    tell(f"more: handoff show {answer.run[:SHORT]}")

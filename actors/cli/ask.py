@@ -1,0 +1,110 @@
+"""`handoff ask`: one request, from its text to its answer."""
+
+import sys
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+import click
+import msgspec
+
+from actors.cli.answer import tell_summary, whole_text, write_markdown
+from actors.cli.exit_code import INTERRUPTED, OF_STATUS
+from actors.cli.follow import follow, view_of
+from actors.cli.given import STDIN, read_plan, read_text
+from actors.cli.interrupt import Interrupt, interruptible
+from actors.cli.opening import Wanted, opened
+from actors.cli.options import POSITIVE, Place, json_option, placed
+from actors.cli.terminal import tell, write, write_json
+from actors.client import Client, checked
+from actors.settings import Settings
+from protocol.messages import Request
+
+
+class Options(TypedDict):
+    """What can be said beside the text."""
+
+    data: Path | None
+    plan: str | None
+    no_synthesis: bool
+    deadline: float | None
+    as_json: bool
+    detach: bool
+    no_start: bool
+
+
+@click.command()
+@click.argument("text", default="")
+@click.option("--data", type=click.Path(path_type=Path), help="Folder that the team's tools work on.")
+@click.option("--plan", metavar="FILE", help="Run this plan (JSON, - for standard input) instead of planning.")
+@click.option("--no-synthesis", is_flag=True, help="The results as they are, without a text made of them.")
+@click.option("--deadline", type=POSITIVE, metavar="S", help="After that the best partial answer counts.")
+@click.option("--detach", is_flag=True, help="Print the id of the run and leave; a team must be running.")
+@click.option("--no-start", is_flag=True, help="Use only what is running; start nothing.")
+@json_option
+@placed
+def ask(place: Place, text: str, **options: Unpack[Options]) -> int:
+    """Ask TEXT (- for standard input), watch the work, and get one answer.
+
+    Starts an embedded bus and the team if none is running, and stops them at the end. Ctrl-C cancels the run.
+    """
+    data = options["data"]
+    settings = place.settings(data=str(data.absolute()) if data else None)
+    request = checked(_request(text, settings, options), settings)
+    wanted = Wanted(
+        settings=settings,
+        plan=request.plan,
+        start=not (options["no_start"] or options["detach"]),
+        own_data=data is not None,
+        timeout_s=place.patience_s,
+    )
+    return interruptible(lambda interrupt: _ask(wanted, request, options, Asking(interrupt, place.verbose)))
+
+
+class Asking(msgspec.Struct, frozen=True):
+    """How one request is followed."""
+
+    interrupt: Interrupt
+    verbose: bool
+
+
+def _request(text: str, settings: Settings, options: Options) -> Request:
+    plan = options["plan"]
+    if text == STDIN and plan == STDIN:
+        raise click.UsageError("The text and the plan cannot both come from standard input.")
+    if not text.strip() and not plan:
+        raise click.UsageError('Say what you want: handoff ask "Which region grew fastest?"')
+    request = Request(
+        text=read_text(text),
+        team=settings.team,
+        plan=read_plan(plan) if plan else None,
+        synthesis=not options["no_synthesis"],
+        deadline_s=options["deadline"],
+    )
+    if not request.text.strip() and not plan:
+        raise click.UsageError("Nothing came on standard input.")
+    return request
+
+
+async def _ask(wanted: Wanted, request: Request, options: Options, asking: Asking) -> int:
+    async with opened(wanted, asking.interrupt) as (bus, settings), Client(bus, settings=settings) as client:
+        run = await asking.interrupt.guard(client.submit(request))
+        if options["detach"]:
+            write(run.id)
+            return 0
+        view = view_of(settings, request.text or _goal(request), plain=asking.verbose)
+        answer = await follow(run, bus, view, asking.interrupt)
+        if answer is None:
+            tell(f"asked to cancel run {run.id}; it has not ended yet: see handoff show {run.id[:8]}")
+            return INTERRUPTED
+        answer = msgspec.structs.replace(answer, text=await whole_text(bus, answer))
+        if options["as_json"]:
+            write_json(answer)
+        else:
+            write_markdown(answer.text)
+        sys.stdout.flush()
+        tell_summary(answer)
+    return INTERRUPTED if asking.interrupt.wished else OF_STATUS[answer.status]
+
+
+def _goal(request: Request) -> str:
+    return request.plan.goal if request.plan else ""

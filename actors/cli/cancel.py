@@ -1,0 +1,43 @@
+"""`handoff cancel`: end a run."""
+
+import asyncio
+
+import click
+
+from actors.bus.jetstream import JetStreamBus
+from actors.cli.answer import SHORT
+from actors.cli.history import answer_of, find_run
+from actors.cli.looking import look
+from actors.cli.options import Place, placed
+from actors.cli.terminal import tell
+from actors.client import Client
+
+WAIT_S = 5.0
+
+
+@click.command()
+@click.argument("run")
+@click.option("--reason", default="", help="Why, for the record.")
+@placed
+def cancel(place: Place, run: str, reason: str) -> int:
+    """End RUN (its id, or the first 6 characters or more); what is done so far stays in its answer."""
+    settings = place.settings()
+
+    async def work(bus: JetStreamBus) -> int:
+        name = await find_run(bus, run)
+        if ended := await answer_of(bus, name):
+            tell(f"run {name[:SHORT]} had ended already: {ended.status}")
+            return 0
+        async with Client(bus, settings=settings) as client:
+            found = client.run(name)
+            await found.cancel(reason)
+            try:
+                async with asyncio.timeout(WAIT_S):
+                    answer = await found.answer()
+            except TimeoutError:
+                tell(f"run {name[:SHORT]} was asked to end; nobody has taken it up yet")
+            else:
+                tell(f"run {name[:SHORT]} has ended: {answer.status}")
+        return 0
+
+    return look(place, work)

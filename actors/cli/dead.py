@@ -1,0 +1,117 @@
+"""`handoff dead`: messages that were refused; list them, look at one, put them back."""
+
+import time
+
+import click
+import msgspec
+
+from actors.bus.jetstream import JetStreamBus
+from actors.cli.looking import look
+from actors.cli.options import Place, json_option, placed
+from actors.cli.terminal import table, tell, write, write_json
+from actors.cli.wording import count
+from actors.dead_letter import DeadLetter, dead_letter, dead_letters, redrive
+from protocol.errors import InvalidError
+
+HEADERS = ["number", "time", "stream", "subject", "deliveries", "reason"]
+LARGEST = 64 * 1024
+
+
+@click.group(invoke_without_command=True)
+@json_option
+@placed
+@click.pass_context
+def dead(context: click.Context, place: Place, *, as_json: bool) -> int:
+    """Messages that were refused, kept whole with the reason. Without a command: list them."""
+    if context.invoked_subcommand:
+        return 0
+
+    async def work(bus: JetStreamBus) -> int:
+        letters = await dead_letters(bus)
+        if as_json:
+            write_json([_facts(letter) for letter in letters])
+        elif letters:
+            table(HEADERS, [_row(letter) for letter in letters])
+            tell("look at one with `handoff dead show NUMBER`, put it back with `handoff dead redrive NUMBER`")
+        else:
+            tell("no dead letters")
+        return 0
+
+    return look(place, work)
+
+
+@dead.command("show")
+@click.argument("number", type=int)
+@json_option
+@placed
+def show_one(place: Place, number: int, *, as_json: bool) -> int:
+    """Print the dead letter NUMBER: why it was refused, and what it says."""
+
+    async def work(bus: JetStreamBus) -> int:
+        letter = await _found(bus, number)
+        if as_json:
+            write_json(_facts(letter) | {"body": readable(letter.data), "bytes": len(letter.data)})
+            return 0
+        for name, value in _facts(letter).items():
+            write(f"{name:<11}{value}")
+        write(f"bytes      {len(letter.data):,}\n")
+        write(readable(letter.data))
+        return 0
+
+    return look(place, work)
+
+
+@dead.command("redrive")
+@click.argument("numbers", type=int, nargs=-1, metavar="[NUMBER]...")
+@click.option("--all", "everything", is_flag=True, help="All of them.")
+@placed
+def redrive_some(place: Place, numbers: tuple[int, ...], *, everything: bool) -> int:
+    """Put dead letters back where they came from, and take them out of the list."""
+    if bool(numbers) == everything:
+        raise click.UsageError("Name the dead letters to put back by number, or say --all.")
+
+    async def work(bus: JetStreamBus) -> int:
+        wanted = [letter.number for letter in await dead_letters(bus)] if everything else list(dict.fromkeys(numbers))
+        letters = [await _found(bus, number) for number in wanted]
+        for letter in letters:
+            await redrive(bus, letter)
+            tell(f"dead letter {letter.number} is back on {letter.subject}")
+        if everything:
+            tell(f"{count(len(letters), 'dead letter')} put back")
+        return 0
+
+    return look(place, work)
+
+
+async def _found(bus: JetStreamBus, number: int) -> DeadLetter:
+    letter = await dead_letter(bus, number) if number > 0 else None
+    if letter is None:
+        raise InvalidError([f"there is no dead letter {number}: see `handoff dead`"])
+    return letter
+
+
+def _row(letter: DeadLetter) -> list[str]:
+    return [
+        str(letter.number),
+        _time(letter),
+        letter.stream,
+        letter.subject,
+        str(letter.deliveries),
+        letter.reason,
+    ]
+
+
+def _facts(letter: DeadLetter) -> dict[str, object]:
+    facts: dict[str, object] = msgspec.to_builtins(letter)
+    del facts["data"]
+    return facts | {"time": _time(letter)}
+
+
+def _time(letter: DeadLetter) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(letter.time))
+
+
+def readable(data: bytes) -> str:
+    """Bytes for a person: text where it is text, the rest as escapes; cut where it is endless."""
+    more = f"\n[{len(data) - LARGEST:,} bytes more]" if len(data) > LARGEST else ""
+    return data[:LARGEST].decode(errors="backslashreplace") + more

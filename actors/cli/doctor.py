@@ -1,0 +1,45 @@
+"""`handoff doctor`: whether everything is in place, and what to do where it is not."""
+
+import sys
+
+import click
+
+from actors.cli.checks import Check, check_all, unreachable
+from actors.cli.exit_code import COMPLETE, FAILED, UNREACHABLE
+from actors.cli.interrupt import Interrupt, interruptible
+from actors.cli.options import Place, json_option, placed
+from actors.cli.terminal import clean, console, write, write_json
+
+STYLES = {"ok": "green", "warn": "yellow", "fail": "red"}
+
+
+@click.command()
+@json_option
+@placed
+def doctor(place: Place, *, as_json: bool) -> int:
+    """Check Python, server, home, bus, streams, workers and model; one line each, with what to do."""
+    settings = place.settings()
+
+    async def work(interrupt: Interrupt) -> int:
+        checks = await interrupt.guard(check_all(settings, place.patience_s))
+        if as_json:
+            write_json(checks)
+        else:
+            for check in checks:
+                _tell(check)
+        if unreachable(checks) and settings.nats_url:
+            return UNREACHABLE
+        return FAILED if any(check.state == "fail" for check in checks) else COMPLETE
+
+    return interruptible(work)
+
+
+def _tell(check: Check) -> None:
+    advice = f": {check.advice}" if check.advice else ""
+    line = f"{check.name:<12} {check.found}{advice}"
+    if not sys.stdout.isatty():
+        write(f"{check.state:<5} {line}")
+        return
+    from rich.text import Text
+
+    console(sys.stdout).print(Text.assemble((f"{check.state:<5} ", STYLES[check.state]), clean(line)))

@@ -1,0 +1,114 @@
+"""Following a run to its end: whatever happens to the bus meanwhile, and whatever the person wants."""
+
+import asyncio
+import contextlib
+import sys
+from typing import Protocol
+
+from actors.bus.port import Bus
+from actors.cli.interrupt import Interrupt
+from actors.cli.lines import Lines
+from actors.cli.progress import Progress
+from actors.cli.terminal import console, is_screen
+from actors.client import Run
+from actors.record import Recorded
+from actors.run.state import Limits
+from actors.settings import Settings
+from protocol import streams, subjects
+from protocol.messages import Answer
+
+TICK_S = 0.125
+PROBE_S = 1.0
+AWAY_S = 2.0
+CANCEL_S = 5.0
+
+
+class View(Protocol):
+    """Something that shows a run."""
+
+    def open(self) -> None:
+        """Begin."""
+        ...
+
+    def close(self) -> None:
+        """End, and leave what is to stay."""
+        ...
+
+    def take(self, entry: Recorded) -> None:
+        """Show one message of the record."""
+        ...
+
+    def note(self, text: str) -> None:
+        """Show something that is not in the record."""
+        ...
+
+    def away(self, is_away: bool) -> None:
+        """Show that the bus is away, or back."""
+        ...
+
+    def tick(self) -> None:
+        """Show that time passes."""
+        ...
+
+
+def view_of(settings: Settings, text: str, *, plain: bool) -> View:
+    """A screen on a terminal, else lines."""
+    progress = Progress(Limits(attempts=settings.attempts))
+    if plain or not is_screen(sys.stderr):
+        return Lines(progress)
+    from actors.cli.screen import Screen
+
+    return Screen(progress, text, console(sys.stderr))
+
+
+async def follow(run: Run, bus: Bus, view: View, interrupt: Interrupt) -> Answer | None:
+    """Show the run until it ends; on the first wish of the person, cancel it. None if it did not end in time then."""
+    watch = asyncio.create_task(_watch(run, view))
+    others = [asyncio.create_task(_tick(view)), asyncio.create_task(_probe(bus, run, view))]
+    view.open()
+    try:
+        if not await interrupt.before(watch):
+            return watch.result()
+        view.note("interrupted: cancelling the run (Ctrl-C again to leave at once)")
+        try:
+            async with asyncio.timeout(CANCEL_S):
+                await run.cancel("interrupted by the user")
+                return await watch
+        except TimeoutError:
+            return None
+    finally:
+        for task in (watch, *others):
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        view.close()
+
+
+async def _watch(run: Run, view: View) -> Answer:
+    async for entry in run.record():
+        view.take(entry)
+    return await run.answer()
+
+
+async def _tick(view: View) -> None:
+    while True:
+        await asyncio.sleep(TICK_S)
+        view.tick()
+
+
+async def _probe(bus: Bus, run: Run, view: View) -> None:
+    """Say so when the bus is away and when it is back; the run goes on by itself."""
+    away = False
+    while True:
+        await asyncio.sleep(PROBE_S)
+        try:
+            async with asyncio.timeout(AWAY_S):
+                await bus.last(streams.RUNS, [subjects.log(run.id)])
+        except TimeoutError:
+            if not away:
+                view.away(True)
+            away = True
+        else:
+            if away:
+                view.away(False)
+            away = False

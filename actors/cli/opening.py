@@ -1,0 +1,131 @@
+"""Opening: the bus and the team that a request needs, found or started; nothing is started for a bad request."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+
+import msgspec
+
+from actors import teams
+from actors.bus.jetstream import JetStreamBus
+from actors.cli.interrupt import Interrupt, InterruptedByUser
+from actors.cli.terminal import tell
+from actors.cli.wording import count
+from actors.clock import SystemClock
+from actors.launcher.embedded import find
+from actors.launcher.finding import data_folder
+from actors.launcher.session import Crew, Session, open_bus, supervised
+from actors.run.plan_check import unknown_workers
+from actors.settings import Settings
+from actors.supervisor.roster import Roster
+from protocol import streams
+from protocol.errors import InvalidError
+from protocol.messages import Plan
+
+LOOK_S = 0.2
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """What a command needs: `start` whether a team may be started, `own_data` whether it must be one of our own."""
+
+    settings: Settings
+    plan: Plan | None = None
+    start: bool = True
+    own_data: bool = False
+    timeout_s: float = 5.0
+
+
+@asynccontextmanager
+async def opened(wanted: Wanted, interrupt: Interrupt) -> AsyncGenerator[tuple[JetStreamBus, Settings]]:
+    """The bus, with a team that serves it as far as `wanted` allows, and the settings to reach it by."""
+    settings = wanted.settings
+    check_before(wanted)
+    async with AsyncExitStack() as stack:
+        if not wanted.start:
+            bus = await interrupt.guard(stack.enter_async_context(open_bus(settings, timeout_s=wanted.timeout_s)))
+            await _check_running(bus, wanted)
+            if not await supervised(bus, settings.team):
+                tell(f"no supervisor of team {settings.team!r} is listening: the request waits for one")
+            yield bus, settings
+            return
+        session = Session(settings, timeout_s=wanted.timeout_s)
+        await interrupt.guard(stack.enter_async_context(session))
+        if await interrupt.guard(session.team_is_there()):
+            await _check_running(session.bus, wanted)
+        else:
+            await _check_startable(session.bus, wanted)
+            tell(_starting(session))
+            await interrupt.guard(session.start_team(Crew()))
+        yield session.bus, session.settings
+        await _until_unused(session, interrupt)
+
+
+def check_before(wanted: Wanted) -> None:
+    """Everything that can be said before there is a bus."""
+    settings = wanted.settings
+    shipped = settings.team in teams.names()
+    if shipped:
+        teams.find(settings.team, data_folder(settings))
+    if settings.nats_url or find(settings.home_dir):
+        return
+    if wanted.start and not shipped:
+        teams.find(settings.team)
+    if wanted.start and wanted.plan:
+        _refuse(unknown_workers(wanted.plan, _names(settings)))
+
+
+async def _check_running(bus: JetStreamBus, wanted: Wanted) -> None:
+    if wanted.own_data:
+        fault = (
+            f"a team {wanted.settings.team!r} is running already, on data of its own: leave --data out, or stop it, "
+            "or use another --home for a team of your own"
+        )
+        raise InvalidError([fault])
+    if wanted.plan:
+        roster = Roster(bus, SystemClock(), wanted.settings.team)
+        unknown = set(await roster.unknown(task.worker for task in wanted.plan.tasks))
+        _refuse(unknown_workers(wanted.plan, roster.known) if unknown else [])
+
+
+async def _check_startable(bus: JetStreamBus, wanted: Wanted) -> None:
+    settings = wanted.settings
+    if settings.team not in teams.names():
+        served = {name for name, queue in (await bus.queues(streams.REQUESTS)).items() if queue.waiting}
+        known = ", ".join(sorted(served | set(teams.names())))
+        raise InvalidError([f"there is no team {settings.team[:64]!r}; the teams are: {known}"])
+    if wanted.plan:
+        live = await Roster(bus, SystemClock(), settings.team).live()
+        _refuse(unknown_workers(wanted.plan, _names(settings) | set(live)))
+
+
+def _refuse(faults: list[str]) -> None:
+    if faults:
+        raise InvalidError(faults)
+
+
+def _names(settings: Settings) -> set[str]:
+    return {worker.name for worker in teams.find(settings.team, data_folder(settings)).workers}
+
+
+def _starting(session: Session) -> str:
+    settings = session.settings
+    workers = count(len(_names(settings)), "worker")
+    bus = "an embedded bus and " if session.owns_bus else ""
+    model = ", offline model" if settings.offline else ""
+    return f"starting {bus}team {settings.team!r} ({workers}{model})"
+
+
+async def _until_unused(session: Session, interrupt: Interrupt) -> None:
+    """A bus of our own that another command still uses stays until that one has ended, or somebody is impatient."""
+    if session.let_nobody_in():
+        return
+    tell("another command still uses the bus that this one started: it stays until that one ends (Ctrl-C to stop now)")
+
+    async def free() -> None:
+        while not session.let_nobody_in():
+            await asyncio.sleep(LOOK_S)
+
+    if interrupt.wished:
+        await free()
+    with suppress(InterruptedByUser):
+        await interrupt.guard(free())

@@ -1,0 +1,81 @@
+"""Options that commands have in common, and the settings that follow from them."""
+
+import functools
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar
+from urllib.parse import urlsplit
+
+import click
+
+from actors.settings import Settings, read_settings
+from observability.logs import configure_logs
+from protocol.errors import InvalidError
+
+P = ParamSpec("P")
+F = TypeVar("F", bound=Callable[..., Any])
+
+CONFIG = Path("./handoff.toml")
+POSITIVE = click.FloatRange(min=0, min_open=True)
+
+
+class Place:
+    """Where a command works: which bus, which home, which team. `timeout_s` is None unless it was given."""
+
+    def __init__(self, flags: dict[str, Any], timeout_s: float | None, *, verbose: bool) -> None:
+        self._flags = {name: value for name, value in flags.items() if value is not None}
+        self.timeout_s = timeout_s
+        self.verbose = verbose
+
+    @property
+    def patience_s(self) -> float:
+        """How long to wait for a bus that is not there."""
+        return 5.0 if self.timeout_s is None else self.timeout_s
+
+    def given(self, name: str) -> bool:
+        """Whether a setting was given as a flag."""
+        return name in self._flags
+
+    def settings(self, **more: Any) -> Settings:
+        """All settings: flags, then the environment, then `handoff.toml`; InvalidError with every fault."""
+        settings = read_settings(os.environ, file=CONFIG, flags=self._flags | more)
+        for url in settings.nats_url.split(","):
+            if not _is_address(url):
+                raise InvalidError(["the address of the bus is not one: use nats://host:port (NATS_URL, --nats)"])
+        context = click.get_current_context()
+        context.find_root().ensure_object(dict)["home"] = settings.home_dir
+        return settings
+
+
+def _is_address(url: str) -> bool:
+    """Whether it can be an address; none at all is one, too."""
+    try:
+        parts = urlsplit(url if "://" in url else f"nats://{url}")
+        return not url or (bool(parts.hostname) and parts.port != 0)
+    except ValueError:
+        return False
+
+
+def placed(command: Callable[Concatenate[Place, P], int]) -> Callable[P, int]:
+    """Give a command the options that say where, as one Place in front of its own."""
+
+    @click.option("--nats", metavar="URL", help="Address of the bus (NATS_URL).")
+    @click.option("--home", metavar="DIR", help="Where the embedded bus lives (HANDOFF_HOME).")
+    @click.option("--team", metavar="NAME", help="The team that is meant (HANDOFF_TEAM).")
+    @click.option("--timeout", type=POSITIVE, metavar="S", help="How long to wait for the bus.")
+    @click.option("--verbose", is_flag=True, help="Show what goes on inside.")
+    @functools.wraps(command)
+    def call(*args: P.args, **kwargs: P.kwargs) -> int:
+        flags = {"nats_url": kwargs.pop("nats"), "home": kwargs.pop("home"), "team": kwargs.pop("team")}
+        timeout, verbose = kwargs.pop("timeout"), kwargs.pop("verbose")
+        configure_logs("debug" if verbose else "error")
+        place = Place(flags, timeout if isinstance(timeout, float) else None, verbose=bool(verbose))
+        return command(place, *args, **kwargs)
+
+    return call
+
+
+def json_option(command: F) -> F:
+    """Let a reading command print data instead of words."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)

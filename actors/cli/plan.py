@@ -1,0 +1,65 @@
+"""`handoff plan`: what the planner would do with a request, and nothing more."""
+
+import click
+
+from actors.bus.jetstream import JetStreamBus
+from actors.cli.exit_code import FAILED
+from actors.cli.given import read_text
+from actors.cli.interrupt import Interrupt, interruptible
+from actors.cli.opening import Wanted, opened
+from actors.cli.options import Place, placed
+from actors.cli.terminal import tell, write_json
+from actors.client import checked
+from actors.clock import SystemClock
+from actors.launcher.roles import model_for
+from actors.settings import Settings
+from actors.supervisor.planner import Planner
+from actors.supervisor.roster import Roster
+from protocol.events import Planned, PlanRejected
+from protocol.messages import Request
+
+
+@click.command()
+@click.argument("text", default="")
+@placed
+def plan(place: Place, text: str) -> int:
+    """Print the plan for TEXT (- for standard input) as JSON. `handoff ask --plan FILE` runs it.
+
+    Plans with the workers that are alive; starts a bus and the team for it if none is running.
+    """
+    settings = place.settings()
+    request = Request(text=read_text(text))
+    if not request.text.strip():
+        raise click.UsageError('Say what you want: handoff plan "Which region grew fastest?"')
+    request = checked(request, settings)
+    wanted = Wanted(settings=settings, timeout_s=place.patience_s)
+    return interruptible(lambda interrupt: _plan(wanted, request, interrupt))
+
+
+async def _plan(wanted: Wanted, request: Request, interrupt: Interrupt) -> int:
+    async with opened(wanted, interrupt) as (bus, settings):
+        outcome = await interrupt.guard(_planned(bus, settings, request))
+    if isinstance(outcome, Planned):
+        write_json(outcome.plan)
+        return 0
+    for fault in outcome.faults:
+        tell(f"handoff: no plan: {fault}")
+    return FAILED
+
+
+async def _planned(bus: JetStreamBus, settings: Settings, request: Request) -> Planned | PlanRejected:
+    """As many tries as a run would have, each told what was wrong before."""
+    workers = await Roster(bus, SystemClock(), settings.team).live()
+    if not workers:
+        return PlanRejected(faults=(f"no worker of team {settings.team!r} is alive",))
+    faults: tuple[str, ...] = ()
+    async with model_for(settings) as model:
+        planner = Planner(
+            model, name=settings.model_planner, max_tokens=settings.max_tokens, most_tasks=settings.planner_tasks
+        )
+        for _ in range(settings.plan_tries):
+            outcome = await planner.plan(request, workers, faults)
+            if isinstance(outcome, Planned):
+                return outcome
+            faults = outcome.faults
+    return PlanRejected(faults=faults)

@@ -1,0 +1,127 @@
+"""`handoff show`: one run, from its request to its answer."""
+
+import time
+
+import click
+import msgspec
+
+from actors.bus.jetstream import JetStreamBus
+from actors.cli.answer import whole_text, write_markdown
+from actors.cli.history import find_run, waiting_requests
+from actors.cli.looking import look
+from actors.cli.options import Place, json_option, placed
+from actors.cli.story import Story, TaskStory, story_of, story_of_waiting, tree_of
+from actors.cli.terminal import one_line, table, write, write_json
+from actors.cli.wording import age, count, seconds, spent, timed
+from actors.record import read_run
+from actors.run.state import Limits
+from protocol.errors import InvalidError
+
+HEADERS = ["task", "worker", "status", "attempt", "took", "tokens", "tools", "needs"]
+DEEPEST = 8
+SHORT_LINES, SHORT_CHARS = 6, 600
+
+
+@click.command()
+@click.argument("run")
+@click.option("--full", is_flag=True, help="Every output whole.")
+@json_option
+@placed
+def show(place: Place, run: str, *, full: bool, as_json: bool) -> int:
+    """Everything about RUN: its id, or the first 6 characters or more."""
+    limits = Limits(attempts=place.settings().attempts)
+
+    async def work(bus: JetStreamBus) -> int:
+        story = await _read(bus, await find_run(bus, run), limits)
+        if as_json:
+            write_json(story)
+        else:
+            _tell(story, full=full)
+        return 0
+
+    return look(place, work)
+
+
+async def _read(bus: JetStreamBus, run: str, limits: Limits) -> Story:
+    story = story_of(run, await read_run(bus, run), limits)
+    if story is None:
+        waiting = await waiting_requests(bus)
+        if run not in waiting:
+            raise InvalidError([f"there is no run {run}: see `handoff runs`"])
+        return story_of_waiting(waiting[run])
+    if story.answer:
+        answer = msgspec.structs.replace(story.answer, text=await whole_text(bus, story.answer))
+        return msgspec.structs.replace(story, answer=answer)
+    return story
+
+
+def _tell(story: Story, *, full: bool) -> None:
+    write(f"run      {story.run}")
+    write(f"status   {story.status}, team {story.team}, begun {age(time.time() - story.began)} ago")
+    if story.request and story.request.text:
+        write(f"request  {story.request.text if full else one_line(story.request.text, 400)}")
+    for faults in story.refused_plans:
+        write(f"refused  {'; '.join(faults)}")
+    for reason in story.waits:
+        write(f"waited   {reason}")
+    if story.plan:
+        _tell_plan(story)
+        for task in story.tasks:
+            _tell_task(task, full=full)
+    _tell_end(story)
+
+
+def _tell_plan(story: Story) -> None:
+    assert story.plan is not None
+    needs = {task.id: task.depends_on for task in story.plan.tasks}
+    tasks = {task.id: task for task in story.tasks}
+    write("")
+    rows = [
+        [_indent(depth) + name, *_cells(tasks[name]), ", ".join(needs[name])] for depth, name in tree_of(story.plan)
+    ]
+    table(HEADERS, rows)
+
+
+def _cells(task: TaskStory) -> list[str]:
+    tools = [f"{name} x{times}" if times > 1 else name for name, times in task.tools.items()]
+    took = "" if task.seconds is None else seconds(task.seconds)
+    tokens = f"{task.usage.tokens:,}" if task.usage.tokens else ""
+    return [task.worker, task.status, str(task.attempt), took, tokens, ", ".join(tools)]
+
+
+def _indent(depth: int) -> str:
+    return "  " * (min(depth, DEEPEST) - 1) + "└ " if depth else ""
+
+
+def _tell_task(task: TaskStory, *, full: bool) -> None:
+    who = f"{task.worker} {task.instance}".strip()
+    write(f"\n── {task.id} · {who} · {task.status}")
+    write(f"asked: {task.intent if full else one_line(task.intent, 200)}")
+    if task.error:
+        write(f"error: {task.error.message}")
+    elif task.cause:
+        write(f"cause: {task.cause}")
+    if task.output:
+        write(task.output if full else shortened(task.output))
+
+
+def _tell_end(story: Story) -> None:
+    write("\n── answer")
+    if story.answer is None:
+        write("not yet")
+        write(f"\nso far {spent(story.usage)}")
+        return
+    write_markdown(story.answer.text)
+    write("")
+    for gap in story.answer.gaps:
+        write(f"gap: {gap}")
+    write(timed(story.answer))
+    write(spent(story.usage))
+
+
+def shortened(text: str) -> str:
+    """The beginning of a text, and how much more there is."""
+    lines = text.splitlines()
+    head = "\n".join(lines[:SHORT_LINES])[:SHORT_CHARS].rstrip()
+    left = len(text) - len(head)
+    return text if left <= 0 or head == text.rstrip() else f"{head}\n[{count(left, 'character')} more: --full]"

@@ -1,0 +1,120 @@
+"""The story of one run, told from its record: the data behind `handoff show`."""
+
+import msgspec
+
+from actors.cli.history import RunStatus, Summary
+from actors.cli.progress import SETTLED, Progress, State
+from actors.record import Recorded
+from actors.run.state import Limits, TaskState
+from protocol.messages import Answer, Fault, Plan, Request, Usage
+
+
+class TaskStory(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one task. `seconds` is what its worker says it took."""
+
+    id: str
+    worker: str
+    status: State
+    attempt: int
+    intent: str = ""
+    instance: str = ""
+    seconds: float | None = None
+    usage: Usage = Usage()
+    tools: dict[str, int] = {}
+    output: str = ""
+    confidence: float | None = None
+    error: Fault | None = None
+    cause: str = ""
+
+
+class Story(msgspec.Struct, frozen=True, kw_only=True):
+    """One run, whole."""
+
+    run: str
+    status: RunStatus
+    team: str
+    began: float
+    request: Request | None = None
+    plan: Plan | None = None
+    tasks: tuple[TaskStory, ...] = ()
+    refused_plans: tuple[tuple[str, ...], ...] = ()
+    waits: tuple[str, ...] = ()
+    usage: Usage = Usage()
+    answer: Answer | None = None
+
+
+def story_of(run: str, record: list[Recorded], limits: Limits) -> Story | None:
+    """The story in a record; None if nobody has begun with it."""
+    progress = Progress(limits)
+    for entry in record:
+        progress.take(entry, entry.time)
+    state = progress.state
+    if state.request is None:
+        return None
+    states: dict[str, State] = {row.id: row.state for row in progress.rows(record[-1].time)}
+    return Story(
+        run=run,
+        status=state.answer.status if state.answer else "running" if state.plan else "planning",
+        team=state.request.team,
+        began=state.started_at,
+        request=state.request,
+        plan=state.plan,
+        tasks=tuple(_task(task, states[name], progress) for name, task in state.tasks.items()),
+        refused_plans=tuple(rejection.faults for rejection in state.rejections),
+        waits=tuple(sorted(state.waits)),
+        usage=state.answer.usage if state.answer else state.spent,
+        answer=state.answer,
+    )
+
+
+def story_of_waiting(summary: Summary) -> Story:
+    """The story of a request that nobody has taken yet."""
+    request = Request(id=summary.run, text=summary.text, team=summary.team)
+    return Story(run=summary.run, status="waiting", team=summary.team, began=summary.began, request=request)
+
+
+def _task(task: TaskState, state: State, progress: Progress) -> TaskStory:
+    result = task.result
+    name = task.task.id
+    took = result.usage.seconds if result and result.usage.seconds else progress.took_s(name)
+    return TaskStory(
+        id=name,
+        worker=task.task.worker,
+        status=state,
+        attempt=task.attempt,
+        intent=task.task.intent,
+        instance=result.instance if result else "",
+        seconds=took if state in SETTLED else None,
+        usage=result.usage if result else Usage(),
+        tools=dict(progress.tools(name)),
+        output=result.output if result else "",
+        confidence=result.confidence if result else None,
+        error=result.error if result else None,
+        cause=task.cause,
+    )
+
+
+def tree_of(plan: Plan) -> list[tuple[int, str]]:
+    """The tasks as a tree, by depth and id: each below one of those it needs, the deepest of them."""
+    tasks = {task.id: task for task in plan.tasks}
+    depth: dict[str, int] = {}
+    below: dict[str, list[str]] = {"": []}
+    stack = list(reversed(tasks))
+    while stack:
+        name = stack[-1]
+        missing = [needed for needed in tasks[name].depends_on if needed not in depth]
+        if missing:
+            stack += missing
+            continue
+        stack.pop()
+        if name not in depth:
+            parent = max(tasks[name].depends_on, key=lambda needed: depth[needed], default="")
+            depth[name] = depth[parent] + 1 if parent else 0
+            below.setdefault(parent, []).append(name)
+    drawn: list[tuple[int, str]] = []
+    left = list(reversed(below[""]))
+    while left:
+        name = left.pop()
+        drawn.append((depth[name], name))
+        left += reversed(below.get(name, []))
+    return drawn

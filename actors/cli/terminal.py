@@ -1,0 +1,103 @@
+"""Words for a person and data for a program: what goes to which stream, and in which form.
+
+What comes from a run may hold anything: control characters never reach a terminal.
+"""
+
+import shutil
+import sys
+import textwrap
+import unicodedata
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TextIO
+
+import msgspec
+
+if TYPE_CHECKING:  # rich is loaded for a terminal alone
+    from rich.console import Console
+
+KEPT = "\n\t"
+WIDEST = 22
+"""How wide a column may be on a terminal, unless it is the last."""
+
+LAST, GAP = 20, 2
+"""How much room the last column needs, and how much is left between two."""
+
+
+def tell(text: str) -> None:
+    """Say something on standard error; on a terminal, lines are broken between words."""
+    if sys.stderr.isatty():
+        width = shutil.get_terminal_size().columns
+        text = "\n".join(_wrapped(line, width) for line in clean(text).split("\n"))
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def write(text: str) -> None:
+    """Write a result on standard output."""
+    sys.stdout.write(f"{clean(text) if sys.stdout.isatty() else text}\n")
+
+
+def write_json(value: object) -> None:
+    """Write a result as JSON on standard output."""
+    sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
+
+
+def clean(text: str) -> str:
+    """The text without characters that a terminal would obey."""
+    if text.isprintable():
+        return text
+    return "".join(char for char in text if char in KEPT or unicodedata.category(char)[0] != "C")
+
+
+def _wrapped(line: str, width: int) -> str:
+    if len(line) < width:
+        return line
+    return textwrap.fill(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+def one_line(text: str, most: int = 0) -> str:
+    """The text on one line, cut where it is longer than `most` characters."""
+    line = " ".join(text.split())
+    return line if not most or len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def console(stream: TextIO) -> "Console":
+    """A console on a stream that takes every text as it is."""
+    from rich.console import Console
+
+    return Console(file=stream, markup=False, highlight=False, emoji=False, soft_wrap=not stream.isatty())
+
+
+def is_screen(stream: TextIO) -> bool:
+    """Whether the stream is a terminal on which lines can be drawn again."""
+    return stream.isatty() and not console(stream).is_dumb_terminal
+
+
+def table(headers: Sequence[str], rows: Sequence[Sequence[str]], into: TextIO | None = None) -> None:
+    """Write a table: fitted to a terminal, the last column giving way; whole and aligned for a pipe."""
+    stream = sys.stdout if into is None else into
+    lines = [[one_line(clean(cell)) for cell in row] for row in rows]
+    if stream.isatty():
+        _fitted(headers, lines, stream)
+        return
+    widths = [max(len(cell) for cell in column) for column in zip(headers, *lines, strict=True)]
+    for line in [headers, *lines]:
+        cells = [cell.ljust(width) for cell, width in zip(line, widths, strict=True)]
+        stream.write("  ".join(cells).rstrip() + "\n")
+
+
+def _fitted(headers: Sequence[str], rows: Sequence[Sequence[str]], stream: TextIO) -> None:
+    from rich.cells import cell_len
+    from rich.table import Table
+
+    screen = console(stream)
+    columns = list(zip(headers, *rows, strict=True))
+    widths = [min(WIDEST, max(map(cell_len, column))) for column in columns[:-1]]
+    while screen.width - sum(widths) - GAP * len(widths) < LAST and max(widths, default=0) > LAST // 2:
+        widths[widths.index(max(widths))] -= 1
+    drawn = Table(box=None, padding=(0, GAP, 0, 0), header_style="dim", pad_edge=False, expand=True)
+    for header, width in zip(headers, [*widths, None], strict=True):
+        drawn.add_column(header, no_wrap=True, overflow="ellipsis", width=width, ratio=1 if width is None else None)
+    for row in rows:
+        drawn.add_row(*row)
+    screen.print(drawn)

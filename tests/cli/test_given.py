@@ -1,0 +1,57 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.cli.given import parse_plan
+from protocol import codec
+from protocol.errors import InvalidError
+from protocol.messages import Plan, Task
+
+
+def faults(data: bytes) -> tuple[str, ...]:
+    with pytest.raises(InvalidError) as caught:
+        parse_plan(data, "plan.json")
+    return caught.value.faults
+
+
+def test_every_part_that_does_not_fit_is_told_at_once() -> None:
+    tasks = [{"id": 1}, {"id": "b", "worker": "w", "intent": "x", "depend_on": ["a"]}, 7]
+    told = faults(json.dumps({"tasks": tasks, "strategy": "guess", "gaol": "x"}).encode())
+    assert len(told) == 5
+    for part in (
+        "no field 'gaol'",
+        "task 1: Expected `str`",
+        "task 2: there is no field 'depend_on'",
+        "task 3",
+        "'guess'",
+    ):
+        assert any(part in fault for fault in told), (part, told)
+
+
+@pytest.mark.parametrize(
+    ("data", "part"),
+    [
+        (b"", "not JSON"),
+        (b"{", "not JSON"),
+        (b"\xff{}", "not JSON"),
+        (b'{"goal": "\xff", "tasks": []}', "not JSON"),
+        (b"[]", "must be an object"),
+        (b"{}", 'no list of "tasks"'),
+        (b'{"tasks": 3}', 'no list of "tasks"'),
+        (b'{"tasks": ' + b"[" * 100_000, "not JSON"),
+    ],
+)
+def test_what_is_no_plan_is_refused_in_one_sentence(data: bytes, part: str) -> None:
+    (fault,) = faults(data)
+    assert part in fault
+
+
+@given(
+    st.lists(st.builds(Task, id=st.text(), worker=st.text(), intent=st.text(), depends_on=st.tuples(st.text()))),
+    st.text(),
+)
+def test_whatever_is_written_as_a_plan_is_read_back_the_same(tasks: list[Task], goal: str) -> None:
+    plan = Plan(goal=goal, tasks=tuple(tasks))
+    assert parse_plan(codec.encode(plan), "plan.json") == plan

@@ -1,0 +1,53 @@
+import io
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from actors.cli.terminal import clean, one_line, table
+
+
+@given(st.text())
+def test_nothing_that_a_terminal_obeys_gets_through(text: str) -> None:
+    assert all(char >= " " or char in "\n\t" for char in clean(text))
+    assert not {"\x1b", "\x7f", "\x9b", "\r", "\u202e"} & set(clean(text))
+
+
+def test_words_stay_as_they_are() -> None:
+    assert clean("naïve\n\t→ 日本 \x1b[31mred\x1b[0m") == "naïve\n\t→ 日本 [31mred[0m"
+
+
+@given(st.text(), st.integers(2, 40))
+def test_a_line_is_never_longer_than_it_may_be(text: str, most: int) -> None:
+    assert len(one_line(text, most)) <= most
+    assert "\n" not in one_line(text, most)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_a_table_for_a_terminal_fits_and_its_last_column_is_seen(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERM", "xterm")
+    into = Terminal()
+    table(
+        ["team", "tools", "summary"], [["x" * 50, "y" * 50, "[red]the end " * 40], ["日本" * 30, "\x1b[2J", "z"]], into
+    )
+    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in into.getvalue().splitlines()]
+    assert len(lines) == 3
+    assert all(cell_len(line) <= width for line in lines)
+    assert "[red]the" in lines[1]
+
+
+def test_a_table_for_a_pipe_is_whole_and_aligned() -> None:
+    into = io.StringIO()
+    table(["a", "bb"], [["x" * 200, "1"], ["y", "two\nlines"]], into)
+    lines = into.getvalue().splitlines()
+    assert lines[1] == "x" * 200 + "  1"
+    assert lines[2].endswith("  two lines")
+    assert len({line.rindex("  ") for line in lines}) == 1

@@ -1,0 +1,45 @@
+import pytest
+
+from actors.cli import wording
+from protocol.messages import Answer, Timing, Usage
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0, "0.00s"),
+        (0.754, "0.75s"),
+        (12.34, "12.3s"),
+        (59.94, "59.9s"),
+        (60, "1m00s"),
+        (119.9, "1m59s"),
+        (3661, "1h01m"),
+    ],
+)
+def test_a_duration_is_exact_where_it_is_short(value: float, said: str) -> None:
+    assert wording.seconds(value) == said
+
+
+@pytest.mark.parametrize(("value", "said"), [(-3, "0s"), (5, "5s"), (61, "1m"), (7300, "2h"), (200_000, "2d")])
+def test_an_age_is_told_in_its_biggest_unit(value: float, said: str) -> None:
+    assert wording.age(value) == said
+
+
+def test_an_unknown_price_is_never_free() -> None:
+    assert [wording.cost(usd) for usd in (0.0, None, 0.01234, 2.5)] == ["free", "cost unknown", "$0.0123", "$2.50"]
+
+
+def test_one_thing_is_not_many() -> None:
+    assert [wording.count(number, "task") for number in (0, 1, 1234)] == ["0 tasks", "1 task", "1,234 tasks"]
+
+
+def test_what_was_spent_is_one_line() -> None:
+    usage = Usage(input_tokens=10, output_tokens=2, model_calls=1, tool_calls=3, usd=None)
+    assert wording.spent(usage) == "12 tokens (10 in, 2 out) · 1 model call · 3 tool calls · cost unknown"
+    assert wording.spent(Usage()) == "no model calls · free"
+
+
+def test_time_is_told_against_the_time_of_the_tasks_one_after_the_other() -> None:
+    timing = Timing(wall_s=1.0, sequential_s=3.0, critical_path_s=0.9, speedup=3.0)
+    said = wording.timed(Answer(run="a" * 32, status="partial", timing=timing))
+    assert said == "partial in 1.00s · sequential 3.00s · speed-up 3.00x · critical path 0.90s"
