@@ -95,14 +95,15 @@ class Run:
         heard: Stored | None = None
         while True:
             batch = [heard] if heard else await self._bus.read(streams.RUNS, subjects.run_tree(self.id), after=read_to)
-            if not heard and batch:
+            new = [stored for stored in batch if stored.seq > read_to and stored.seq not in seen]
+            if heard:
+                seen.add(heard.seq)
+            elif batch:
                 read_to = batch[-1].seq
-            for stored in batch:
-                if stored.seq not in seen and (entry := understand(stored)):
-                    seen.add(stored.seq)
-                    yield entry
-            if not heard:
                 seen = {seq for seq in seen if seq > read_to}
+            for stored in new:
+                if entry := understand(stored):
+                    yield entry
             heard = await news.get()
 
     async def _alarm(self, news: "asyncio.Queue[Stored | None]") -> None:

@@ -21,7 +21,7 @@ ENVIRONMENT = {
 """Variables that other programs know too; every other setting is read from HANDOFF_<NAME>."""
 
 LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
-MAY_BE_ZERO = {"port", "depth", "model_retries", "sync_always"}
+MAY_BE_ZERO = {"offline_delay_s", "port", "depth", "model_retries", "sync_always"}
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -59,6 +59,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     model_retries: int = 4
     retry_after_ceiling_s: float = 60.0
     model_timeout_s: float = 120.0
+    offline_delay_s: float = 0.0
     replicas: int = 1
     sync_always: bool = False
     log_level: str = "info"

@@ -23,17 +23,7 @@ from protocol.messages import Plan, Task
 
 ROOT = Path(__file__).parent.parent
 WORKERS = "system.workers_for_tests"
-BOOT = """
-import sys, os
-from pathlib import Path
-from actors.launcher import roles
-from actors.settings import read_settings
-s = read_settings(os.environ)
-a = sys.argv[1:]
-if a[0] == "supervisor": sys.exit(roles.supervisor(s))
-if a[0] == "worker": sys.exit(roles.worker(s, a[1:]))
-if a[0] == "model": sys.exit(roles.model(s, 0, Path(a[2]), Path(a[4])))
-"""
+BOOT = "import sys; from actors.cli import main; sys.exit(main())"
 
 
 class Actor:

@@ -43,7 +43,7 @@ def worker(settings: Settings, targets: Sequence[str], timeout_s: float | None =
 
 def model(settings: Settings, port: int = 0, script: Path | None = None, requests: Path | None = None) -> int:
     """Be the offline model."""
-    return _run("model", settings, lambda stop: _serve_model(stop, port, script, requests))
+    return _run("model", settings, lambda stop: _serve_model(settings, stop, port, script, requests))
 
 
 def instance_name() -> str:
@@ -53,7 +53,7 @@ def instance_name() -> str:
 
 
 async def _supervise(settings: Settings, stop: asyncio.Event, timeout_s: float | None) -> None:
-    async with _bus(settings, "supervisor", stop, timeout_s) as bus, model_for(settings) as model:
+    async with _bus(settings, "supervisor", stop, timeout_s) as bus, model_for(settings, ready=True) as model:
         log.info("supervisor.ready", team=settings.team)
         await Supervisor(bus, SystemClock(), model, settings, instance=instance_name()).run(stop)
     log.info("supervisor.stopped")
@@ -76,10 +76,14 @@ async def _work(settings: Settings, targets: Sequence[str], stop: asyncio.Event,
     log.info("worker.stopped", worker=" ".join(targets))
 
 
-async def _serve_model(stop: asyncio.Event, port: int, script: Path | None, requests: Path | None) -> None:
+async def _serve_model(
+    settings: Settings, stop: asyncio.Event, port: int, script: Path | None, requests: Path | None
+) -> None:
+    from actors.model.scripted import Script
     from actors.model.serving import offline_server
 
-    async with offline_server(port=port, script=script, log=requests) as url:
+    rules = script or Script(delay_s=settings.offline_delay_s)
+    async with offline_server(port=port, script=rules, log=requests) as url:
         log.info("model.ready", url=url)
         sys.stdout.write(f"{url}\n")
         sys.stdout.flush()
@@ -87,15 +91,23 @@ async def _serve_model(stop: asyncio.Event, port: int, script: Path | None, requ
 
 
 @contextlib.asynccontextmanager
-async def model_for(settings: Settings) -> AsyncGenerator[Model]:
-    """The model that the settings name; without key and address, an offline one of our own."""
-    from actors.model.anthropic_api import AnthropicModel, Endpoint
+async def model_for(settings: Settings, *, ready: bool = False) -> AsyncGenerator[Model]:
+    """The model that the settings name; without key and address, an offline one of our own.
+
+    The SDK takes a second to load: it is loaded while other things go on, or, with `ready`, before anything else does.
+    """
+    from actors.model.anthropic_api import AnthropicModel, Endpoint, warm
+    from actors.model.scripted import Script
     from actors.model.serving import offline_server
 
     async with contextlib.AsyncExitStack() as stack:
+        warming = asyncio.create_task(warm())
+        stack.callback(warming.cancel)
+        if ready:
+            await warming
         base_url = settings.anthropic_base_url
         if settings.offline:
-            base_url = await stack.enter_async_context(offline_server())
+            base_url = await stack.enter_async_context(offline_server(script=Script(delay_s=settings.offline_delay_s)))
             log.info("model.offline", url=base_url)
         endpoint = Endpoint(
             api_key=settings.anthropic_api_key,

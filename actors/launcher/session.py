@@ -8,7 +8,6 @@ import msgspec
 
 from actors import teams
 from actors.bus.jetstream import JetStreamBus, connect
-from actors.bus.jetstream.connection import shown
 from actors.launcher import port as ports
 from actors.launcher.embedded import EmbeddedBus, find
 from actors.launcher.event import OnEvent, nobody
@@ -27,7 +26,6 @@ LOOK_S = 0.02
 SETTLE_S = 3.0
 PATIENCE_S = 5.0
 FIND_S = 0.25
-TELL_S = 1.0
 
 
 class Crew(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,28 +62,10 @@ async def located(
     return settings
 
 
-async def reach(
-    settings: Settings, *, name: str, timeout_s: float | None, waiting: Callable[[str], None] | None = None
-) -> JetStreamBus:
-    """A connection to the bus; UnreachableError after `timeout_s`. `waiting` is told once if it takes a while."""
-    # Bounded here as well: with endless reconnects the library also tries a first connection for ever.
-    why = f"no NATS server can be used at {shown(settings.nats_url)}"
-    late = asyncio.get_running_loop().call_later(TELL_S, waiting, f"{why} yet: waiting") if waiting else None
-    try:
-        async with asyncio.timeout(timeout_s):
-            return await connect(settings, name=name, timeout_s=timeout_s)
-    except TimeoutError:
-        advice = "is one running (`handoff up`), is NATS_URL right, are the credentials right?"
-        raise UnreachableError(f"{why}: {advice}") from None
-    finally:
-        if late:
-            late.cancel()
-
-
 @asynccontextmanager
 async def open_bus(settings: Settings, *, timeout_s: float | None = PATIENCE_S) -> AsyncGenerator[JetStreamBus]:
     """The bus that is running, for a command that only looks: by NATS_URL, or the embedded one of this user."""
-    bus = await reach(await located(settings), name="handoff", timeout_s=timeout_s)
+    bus = await connect(await located(settings), name="handoff", timeout_s=timeout_s)
     try:
         yield bus
     finally:
@@ -111,7 +91,7 @@ class Session:
             if not self.settings.nats_url:
                 self._embedded = await self._stack.enter_async_context(EmbeddedBus(self.settings, self._on_event))
                 self.settings = msgspec.structs.replace(self.settings, nats_url=self._embedded.address.url)
-            self.bus = await reach(self.settings, name="handoff", timeout_s=self._timeout_s)
+            self.bus = await connect(self.settings, name="handoff", timeout_s=self._timeout_s)
             self._stack.push_async_callback(self.bus.close)
         except BaseException:
             await self._stack.aclose()

@@ -91,7 +91,12 @@ def _towards_a_plan(state: RunState, request: Request, now: float) -> Decision:
 
 
 def _work(state: RunState, now: float) -> list[Decision]:
-    decisions: list[Decision] = [Append(Skipped(task=name, cause=_cause(state, name))) for name in state.lost]
+    decisions: list[Decision] = [
+        # Only when all it waited for has come to its end: the cause then names them all, in whatever order they ended.
+        Append(Skipped(task=name, cause=_cause(state, name)))
+        for name in state.lost
+        if not state.tasks[name].unmet
+    ]
     for name in state.returned:
         attempt = state.tasks[name].attempt
         rest = now + backoff_s(f"{state.request and state.request.id}/{name}", attempt)

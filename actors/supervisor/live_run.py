@@ -23,6 +23,7 @@ from protocol.events import Cancelled, Event, Expired, Finished, Planned, PlanRe
 from protocol.messages import Answer, Plan, Request
 
 LOOK_AGAIN_S = 0.5
+QUEUED_S = 1.0
 
 log = structlog.get_logger()
 
@@ -85,6 +86,8 @@ class LiveRun:
         if self._lease.delivery.count == 1 and self._request.plan is not None:
             try:
                 await self._start(epoch=1)
+                if self._desk.clock.now() - self._lease.delivery.message.time > QUEUED_S:
+                    await self._read_news()  # it waited a while: somebody may have cancelled it
                 return
             except FencedError:
                 log.info("run.resumed", run=self._request.id)

@@ -1,7 +1,6 @@
 """The connection: waits for the server, says so, and comes back for ever."""
 
 import asyncio
-import contextlib
 import re
 from collections.abc import Callable
 from urllib.parse import urlsplit
@@ -17,7 +16,7 @@ from actors.bus.jetstream.lean_client import LeanClient
 from actors.settings import Settings
 from protocol.errors import BusError, DeniedError, UnreachableError
 
-RETRY_S = 0.25
+TELL_S = 1.0
 PUBLISH_DENIED = re.compile(r'permissions violation for publish to "([^"]+)"', re.IGNORECASE)
 
 log = structlog.get_logger()
@@ -32,7 +31,15 @@ async def connect(
 ) -> JetStreamBus:
     """A bus at `settings.nats_url`; waits for it up to `timeout_s` (None: for ever) and tells `waiting` once."""
     watch = _Watch()
-    client = await _reach(settings, name, watch, _Patience(timeout_s, waiting))
+    late = None
+    if waiting:
+        text = f"no NATS server can be used at {shown(settings.nats_url)} yet: waiting"
+        late = asyncio.get_running_loop().call_later(TELL_S, waiting, text)
+    try:
+        client = await _reach(settings, name, watch, timeout_s)
+    finally:
+        if late:
+            late.cancel()
     bus = JetStreamBus(client, settings)
     try:
         await bus.start()
@@ -52,32 +59,19 @@ def shown(url: str) -> str:
     return f"{parts.scheme}://{parts.hostname}:{parts.port or 4222}" if parts.hostname else url
 
 
-class _Patience:
-    """How long to wait for a server that is not there, and whom to tell."""
-
-    def __init__(self, timeout_s: float | None, tell: Callable[[str], None] | None) -> None:
-        self.ends = None if timeout_s is None else asyncio.get_running_loop().time() + timeout_s
-        self._tell = tell
-
-    def over(self) -> bool:
-        return self.ends is not None and asyncio.get_running_loop().time() + RETRY_S > self.ends
-
-    def tell(self, text: str) -> None:
-        if self._tell:
-            self._tell(text)
-        self._tell = None
-
-
 class _Watch:
     """What the connection tells of itself, turned into logs and calls."""
 
     def __init__(self) -> None:
         self.bus: JetStreamBus | None = None
+        self.refused = asyncio.Event()
         self._jobs = Jobs()
 
     async def error(self, error: Exception) -> None:
         if (found := PUBLISH_DENIED.search(str(error))) and self.bus:
             self.bus.denied(found[1], str(error))
+        if "authorization" in str(error).lower():
+            self.refused.set()
         log.debug("bus.error", error=str(error) or type(error).__name__)
 
     async def disconnected(self) -> None:
@@ -90,38 +84,40 @@ class _Watch:
             self._jobs.start(self.bus.reconnected())
 
 
-async def _reach(settings: Settings, name: str, watch: _Watch, patience: _Patience) -> Client:
-    while True:
-        client = LeanClient()
-        try:
-            await client.connect(
-                settings.nats_url.split(","),
-                name=name,
-                connect_timeout=2,
-                allow_reconnect=True,
-                max_reconnect_attempts=-1,
-                reconnect_time_wait=0.1,  # pyright: ignore[reportArgumentType]  (a float works, and 1 s is long)
-                ping_interval=10,
-                skip_subject_validation=True,  # ids are checked where they come in; this is paid for every message
-                user_credentials=settings.nats_creds or None,
-                error_cb=watch.error,
-                disconnected_cb=watch.disconnected,
-                reconnected_cb=watch.reconnected,
-            )
-        except (OSError, TimeoutError, nats.errors.Error) as error:
-            with contextlib.suppress(Exception):
-                await client.close()
-            if _is_refusal(error):
-                raise DeniedError(f"{shown(settings.nats_url)} refused the credentials: {error}") from error
-            if patience.over():
-                raise UnreachableError(
-                    f"no NATS server at {shown(settings.nats_url)}: start one (`handoff up`), or set NATS_URL"
-                ) from error
-            patience.tell(f"no NATS server at {shown(settings.nats_url)} yet: waiting")
-            await asyncio.sleep(RETRY_S)
-        else:
+async def _reach(settings: Settings, name: str, watch: _Watch, timeout_s: float | None) -> Client:
+    """The library tries a first connection for ever: what is asked of it here is bounded, and refusals are heard."""
+    client = LeanClient()
+    connecting = asyncio.create_task(
+        client.connect(
+            settings.nats_url.split(","),
+            name=name,
+            connect_timeout=2,
+            allow_reconnect=True,
+            max_reconnect_attempts=-1,
+            reconnect_time_wait=0.1,  # pyright: ignore[reportArgumentType]  (a float works, and 1 s is long)
+            ping_interval=10,
+            skip_subject_validation=True,  # ids are checked where they come in; this is paid for every message
+            user_credentials=settings.nats_creds or None,
+            error_cb=watch.error,
+            disconnected_cb=watch.disconnected,
+            reconnected_cb=watch.reconnected,
+        )
+    )
+    refused = asyncio.create_task(watch.refused.wait())
+    where = shown(settings.nats_url)
+    try:
+        await asyncio.wait({connecting, refused}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        if connecting.done():
+            await connecting
             return client
-
-
-def _is_refusal(error: Exception) -> bool:
-    return "authorization" in str(error).lower()
+        if refused.done():
+            raise DeniedError(f"{where} refused the credentials: set NATS_CREDS, or put user:password@ into NATS_URL")
+        raise UnreachableError(f"no NATS server can be used at {where}: start one (`handoff up`), or set NATS_URL")
+    except (OSError, nats.errors.Error) as error:
+        raise UnreachableError(f"{where} cannot be used: {error or type(error).__name__}") from error
+    finally:
+        refused.cancel()
+        if not connecting.done():
+            connecting.cancel()
+            await asyncio.gather(connecting, return_exceptions=True)
+            await client.close()
