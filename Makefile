@@ -18,7 +18,7 @@ demo: $(VENV)/.ready ## a whole run, offline: plan, workers, answer
 	@HANDOFF_OFFLINE_DELAY_S=$${HANDOFF_OFFLINE_DELAY_S:-0.25} $(BIN)/handoff ask $(DEMO)
 
 test: $(VENV)/.ready-dev ## the whole suite
-	@$(BIN)/python -m pytest -q $(ARGS)
+	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4 $(ARGS)
 
 check: $(VENV)/.ready-dev ## lint, format, types
 	$(BIN)/ruff check .

@@ -53,5 +53,6 @@ class Lease:
     async def beat(self) -> None:
         """Tell the bus that it is being worked on, unless it is too late for that."""
         if not self.lapsed:
-            self._beaten_at = self._clock.monotonic()
-            await self.delivery.in_progress()
+            now = self._clock.monotonic()
+            if await self.delivery.in_progress():
+                self._beaten_at = now

@@ -1,6 +1,7 @@
 """The record of a run: its messages as they stand in the stream, read back and understood."""
 
 import msgspec
+import structlog
 
 from actors.bus.port import Bus, Stored
 from protocol import codec, streams, subjects
@@ -9,6 +10,8 @@ from protocol.errors import UndecodableError
 from protocol.events import Event
 from protocol.messages import Fault, Handoff, Result
 from protocol.steps import Step
+
+log = structlog.get_logger()
 
 Entry = Event | Handoff | Step | Result | Control
 
@@ -31,9 +34,10 @@ def understand(stored: Stored) -> Recorded | None:
     try:
         message = _decode(kind, stored)
     except UndecodableError as error:
-        if kind != "result":
+        message = _unreadable(stored, error) if kind == "result" else None
+        if message is None:
+            log.warning("message.unreadable", subject=stored.subject, seq=stored.seq, error=str(error))
             return None
-        message = _unreadable(stored, error)
     return Recorded(seq=stored.seq, time=stored.time, subject=stored.subject, message=message)
 
 
@@ -67,7 +71,10 @@ def _own(result: Result, stored: Stored) -> Result:
     return msgspec.structs.replace(result, run=run, worker=worker, task=task, attempt=attempt)
 
 
-def _unreadable(stored: Stored, error: UndecodableError) -> Result:
-    run, _, worker, task, attempt = subjects.address_of(stored.subject)
+def _unreadable(stored: Stored, error: UndecodableError) -> Result | None:
+    try:
+        run, _, worker, task, attempt = subjects.address_of(stored.subject)
+    except UndecodableError:
+        return None  # nobody's result
     fault = Fault(kind="undecodable", message=f"the worker's result cannot be read: {error}", retryable=True)
     return Result(run=run, task=task, attempt=attempt, worker=worker, status="failed", error=fault)

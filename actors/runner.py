@@ -15,6 +15,7 @@ from actors.clock import Clock
 from actors.dead_letter import Refusal, bury
 from actors.lease import Lease
 from actors.verdict import Ack, Drop, Refuse, Retry, Verdict, verdict_on
+from observability.logs import trace_of
 from protocol.streams import Queue
 
 Handler = Callable[[Lease], Awaitable[Verdict]]
@@ -91,6 +92,8 @@ class Runner:
     async def _conclude(self, lease: Lease, verdict: Verdict) -> None:
         """Carry out a verdict: the only place where a delivery is settled."""
         delivery = lease.delivery
+        if isinstance(verdict, Retry) and lease.lapsed:
+            return  # somebody else may have it by now: giving it back would take it out of their hands
         match verdict:
             case Ack(sure):
                 await delivery.ack(sure=sure)
@@ -111,7 +114,7 @@ class Runner:
             case Drop():
                 log.info("delivery.lost", subject=subject, reason=str(error))
             case _:
-                log.error("delivery.failed", subject=subject, verdict=str(verdict), exc_info=error)
+                log.error("delivery.failed", subject=subject, verdict=str(verdict), trace=trace_of(error))
 
     async def _beat(self) -> None:
         while True:

@@ -38,6 +38,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     model_planner: str = "claude-sonnet-5-5"
     model_synthesizer: str = "claude-sonnet-5-5"
     model_worker: str = "claude-haiku-5-5"
+    model_judge: str = ""
     ack_wait_s: float = 5.0
     heartbeat_s: float = 2.0
     card_ttl_s: float = 6.0
@@ -48,6 +49,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     planner_tasks: int = 32
     request_tasks: int = 1000
     depth: int = 3
+    revisions: int = 3
+    reading: int = 120_000
+    breaker_failures: int = 3
+    breaker_cool_s: float = 30.0
     deadline_s: float = 600.0
     message_bytes: int = 256 * 1024
     keep_days: float = 7.0

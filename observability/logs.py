@@ -2,11 +2,13 @@
 
 import logging
 import sys
+import traceback
 
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40, "critical": 50}
+LONGEST_TRACE = 4000
 SECRETS = ("key", "token", "password", "secret", "authorization", "credential")
 
 
@@ -33,6 +35,12 @@ def configure_logs(level: str, *, json: bool | None = None, **always: str) -> No
     )
     structlog.contextvars.clear_contextvars()
     structlog.contextvars.bind_contextvars(**always)
+
+
+def trace_of(error: BaseException) -> str:
+    """Where an error came from, short enough for a log: the end of the trace says most."""
+    text = "".join(traceback.format_exception(error))
+    return text if len(text) <= LONGEST_TRACE else "… " + text[-LONGEST_TRACE:]
 
 
 def redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:

@@ -4,15 +4,20 @@ A call to a model ends in exactly one Event, so that a resumed run never asks ag
 and return are not here: they are the Handoff and the Result themselves.
 """
 
-from protocol.messages import Answer, Message, Plan, Request, Usage
+from protocol.messages import Answer, Contradiction, Estimate, Message, Plan, Request, Usage
 
 
 class Started(Message, frozen=True, kw_only=True, tag="started", tag_field="type"):
-    """A supervisor took the run; every takeover has a higher epoch than the one before."""
+    """A supervisor took the run; every takeover has a higher epoch than the one before.
+
+    `request_seq` is the place of the request in its stream; `nonce` tells two takeovers by one supervisor apart.
+    """
 
     epoch: int
     supervisor: str
     request: Request
+    request_seq: int = 0
+    nonce: str = ""
 
 
 class Planned(Message, frozen=True, kw_only=True, tag="planned", tag_field="type"):
@@ -20,20 +25,92 @@ class Planned(Message, frozen=True, kw_only=True, tag="planned", tag_field="type
 
     plan: Plan
     usage: Usage = Usage()
+    estimate: Estimate | None = None
 
 
 class PlanRejected(Message, frozen=True, kw_only=True, tag="plan_rejected", tag_field="type"):
-    """What came as a plan is not one that may run; the reasons go back to the planner."""
+    """What came as a plan is not one that may run; the reasons go back to the planner.
+
+    `reviewed` tells that a person refused it; `hopeless` that nobody here can do what is asked.
+    """
 
     faults: tuple[str, ...]
     usage: Usage = Usage()
     reply: str = ""
+    reviewed: bool = False
+    hopeless: bool = False
+
+
+class Approved(Message, frozen=True, kw_only=True, tag="approved", tag_field="type"):
+    """A person agreed to the plan, or put another in its place."""
+
+    plan: Plan | None = None
+    control: int = 0
+
+
+class Replanned(Message, frozen=True, kw_only=True, tag="replanned", tag_field="type"):
+    """A new revision of the plan. Tasks that keep their id keep their result; the rest of the old is dropped."""
+
+    plan: Plan
+    reasons: tuple[str, ...]
+    usage: Usage = Usage()
+
+
+class ReplanFailed(Message, frozen=True, kw_only=True, tag="replan_failed", tag_field="type"):
+    """No new revision came of it: the run goes on with the plan it has."""
+
+    reasons: tuple[str, ...]
+    faults: tuple[str, ...]
+    usage: Usage = Usage()
+
+
+class Refined(Message, frozen=True, kw_only=True, tag="refined", tag_field="type"):
+    """A failed task will be handed out again in other words, after `not_before` (Unix time)."""
+
+    task: str
+    attempt: int
+    intent: str
+    not_before: float
+    reason: str
+    usage: Usage = Usage()
+
+
+class Rerouted(Message, frozen=True, kw_only=True, tag="rerouted", tag_field="type"):
+    """A task goes to another worker."""
+
+    task: str
+    attempt: int
+    worker: str
+    reason: str
+
+
+class GaveUp(Message, frozen=True, kw_only=True, tag="gave_up", tag_field="type"):
+    """A task failed for good."""
+
+    task: str
+    reason: str
+
+
+class Condensed(Message, frozen=True, kw_only=True, tag="condensed", tag_field="type"):
+    """Results that were too much for one reading, made shorter; `key` tells which."""
+
+    key: str
+    text: str
+    usage: Usage = Usage()
+
+
+class Judged(Message, frozen=True, kw_only=True, tag="judged", tag_field="type"):
+    """What the judge says about results that contradict each other; an open one has no resolution."""
+
+    contradictions: tuple[Contradiction, ...]
+    usage: Usage = Usage()
 
 
 class Waiting(Message, frozen=True, kw_only=True, tag="waiting", tag_field="type"):
-    """Nothing can be done at the moment, and why."""
+    """Nothing can be done at the moment, and why. `control` counts the controls that were heard so far."""
 
     reason: str
+    control: int = 0
 
 
 class Retrying(Message, frozen=True, kw_only=True, tag="retrying", tag_field="type"):
@@ -65,11 +142,13 @@ class Expired(Message, frozen=True, kw_only=True, tag="expired", tag_field="type
 
 
 class Synthesized(Message, frozen=True, kw_only=True, tag="synthesized", tag_field="type"):
-    """The text of the answer, made of the results."""
+    """The text of the answer, made of the results. `more` asks for further work, once."""
 
     text: str
     gaps: tuple[str, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
     confidence: float | None = None
+    more: tuple[str, ...] = ()
     usage: Usage = Usage()
     failed: str = ""
 
@@ -80,7 +159,26 @@ class Finished(Message, frozen=True, kw_only=True, tag="finished", tag_field="ty
     answer: Answer
 
 
-Event = Started | Planned | PlanRejected | Waiting | Retrying | Skipped | Cancelled | Expired | Synthesized | Finished
+Event = (
+    Started
+    | Planned
+    | PlanRejected
+    | Approved
+    | Waiting
+    | Retrying
+    | Refined
+    | Rerouted
+    | GaveUp
+    | Replanned
+    | ReplanFailed
+    | Skipped
+    | Cancelled
+    | Expired
+    | Condensed
+    | Synthesized
+    | Judged
+    | Finished
+)
 
 
 def kind(event: Event) -> str:

@@ -69,17 +69,22 @@ class Artifact(Message, frozen=True, kw_only=True):
 
 
 class Fault(Message, frozen=True, kw_only=True):
-    """Why something failed, and whether trying again can help."""
+    """Why something failed, and whether trying again can help.
+
+    `refinable` says whether asking in other words could help: not against a full queue or a lost connection.
+    """
 
     kind: str
     message: str
     retryable: bool = False
+    refinable: bool = True
 
 
 class Task(Message, frozen=True, kw_only=True):
     """One piece of work for one worker; runs as soon as everything in `depends_on` is there.
 
-    `optional` names those of `depends_on` without which the task is still worth doing.
+    `optional` names those of `depends_on` without which the task is still worth doing; `fallback` names who else could
+    do it.
     """
 
     id: str
@@ -88,6 +93,7 @@ class Task(Message, frozen=True, kw_only=True):
     success: str = ""
     depends_on: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
+    fallback: str | None = None
     budget: Budget | None = None
     artifacts: tuple[Artifact, ...] = ()
 
@@ -101,6 +107,17 @@ class Plan(Message, frozen=True, kw_only=True):
     instruction: str = ""
     revision: int = 1
     rationale: str = ""
+
+
+class Estimate(Message, frozen=True, kw_only=True):
+    """What a plan will come to before it runs; the price is None where no price is known."""
+
+    tasks: int
+    critical_path: int
+    widest: int
+    model_calls: int
+    usd_low: float | None = None
+    usd_high: float | None = None
 
 
 class Request(Message, frozen=True, kw_only=True):
@@ -183,7 +200,7 @@ class Contradiction(Message, frozen=True, kw_only=True):
 
 
 class Answer(Message, frozen=True, kw_only=True):
-    """The end of a run."""
+    """The end of a run. `spending` is what each role and each worker spent."""
 
     run: str
     status: AnswerStatus
@@ -195,6 +212,7 @@ class Answer(Message, frozen=True, kw_only=True):
     timing: Timing = Timing()
     revisions: int = 0
     artifacts: tuple[Artifact, ...] = ()
+    spending: dict[str, Usage] = {}
 
 
 class Card(Message, frozen=True, kw_only=True):
@@ -211,3 +229,11 @@ class Card(Message, frozen=True, kw_only=True):
     p50_s: float = 0.0
     fallback: str | None = None
     version: str = ""
+
+
+class Breaker(Message, frozen=True, kw_only=True):
+    """Whether a kind of worker is trusted at the moment, since when, and after how many failures in a row."""
+
+    state: Literal["closed", "open", "half_open"] = "closed"
+    failures: int = 0
+    since: float = 0.0

@@ -12,15 +12,18 @@ RUNS = "HANDOFF_RUNS"
 DEAD = "HANDOFF_DEAD"
 WORKERS = "handoff_workers"
 ARTIFACTS = "handoff_artifacts"
+BREAKERS = "KV_handoff_breakers"
+"""The stream behind the bucket `handoff_breakers`."""
 
 
 class Stream(msgspec.Struct, frozen=True, kw_only=True):
-    """One stream. `republish` is (from, to): where messages are seen once they are stored."""
+    """One stream. `republish` is (from, to): where messages are seen once stored; `last_only` keeps one per subject."""
 
     name: str
     subjects: tuple[str, ...]
     retention: Literal["limits", "workqueue"]
     max_age: timedelta
+    last_only: bool = False
     republish: tuple[str, str] | None = None
 
 
@@ -46,6 +49,13 @@ def streams(keep: timedelta) -> tuple[Stream, ...]:
             republish=(subjects.RUNS, subjects.STORED),
         ),
         Stream(name=DEAD, subjects=(subjects.DEAD,), retention="limits", max_age=timedelta(days=30)),
+        Stream(
+            name=BREAKERS,
+            subjects=(subjects.BREAKERS,),
+            retention="limits",
+            max_age=timedelta(days=1),
+            last_only=True,
+        ),
     )
 
 

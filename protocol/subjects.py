@@ -2,6 +2,7 @@
 
 from typing import Literal, NamedTuple
 
+from protocol.errors import UndecodableError
 from protocol.ids import RunId
 
 Work = Literal["task", "step", "result"]
@@ -11,6 +12,7 @@ RUNS = "handoff.run.>"
 STORED = "handoff.stored.>"
 DEAD = "handoff.dead.*"
 CANCELS = "handoff.cancel.*"
+BREAKERS = "$KV.handoff_breakers.>"
 
 
 class TaskAddress(NamedTuple):
@@ -114,9 +116,12 @@ def kind_of(subject: str) -> str:
 
 
 def address_of(subject: str) -> TaskAddress:
-    """The address in the subject of a Handoff, Step or Result."""
-    _, _, run, _, team, worker, task, attempt = subject.split(".")
-    return TaskAddress(RunId(run), team, worker, task, int(attempt))
+    """The address in the subject of a Handoff, Step or Result, or UndecodableError."""
+    try:
+        _, _, run, _, team, worker, task, attempt = subject.split(".")
+        return TaskAddress(RunId(run), team, worker, task, int(attempt))
+    except ValueError as error:
+        raise UndecodableError(f"{subject[:200]} is not the subject of a task") from error
 
 
 def cancel(run: str) -> str:
@@ -152,6 +157,21 @@ def card(team: str, worker: str, instance: str) -> str:
 def card_team(key: str) -> str:
     """The team in the key of a card."""
     return key.partition(".")[0]
+
+
+def breaker(team: str, worker: str) -> str:
+    """Where the circuit breaker of a kind of worker stands."""
+    return f"$KV.handoff_breakers.{team}.{worker}"
+
+
+def breakers(team: str) -> str:
+    """The breakers of a team."""
+    return f"$KV.handoff_breakers.{team}.*"
+
+
+def breaker_worker(subject: str) -> str:
+    """The worker in the subject of a breaker."""
+    return subject.rpartition(".")[2]
 
 
 def durable(team: str, worker: str) -> str:

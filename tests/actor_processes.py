@@ -70,6 +70,7 @@ class Stage:
         }
         self.settings = Settings(ack_wait_s=ack_wait_s, nats_url=self.server.url)
         self.bus: JetStreamBus
+        self.last: Run
 
     async def __aenter__(self) -> Self:
         await self.server.start()

@@ -33,6 +33,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
             "actors.supervisor",
             "actors.run",
             "actors.runner",
+            "actors.dead_letter",
             "actors.record",
             "actors.token_feed",
             "actors.verdict",

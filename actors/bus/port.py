@@ -58,8 +58,8 @@ class Delivery(Protocol):
         """Give it back; deliver it again after that time."""
         ...
 
-    async def in_progress(self) -> None:
-        """It is being worked on: the ack wait begins anew."""
+    async def in_progress(self) -> bool:
+        """It is being worked on: the ack wait begins anew. Whether that went out: it is never sent late."""
         ...
 
 

@@ -4,7 +4,7 @@ import sys
 
 from actors.bus.port import Bus
 from actors.cli.terminal import clean, console, is_screen, tell
-from actors.cli.wording import count, spent, timed
+from actors.cli.wording import count, disputed, judged, spent, timed
 from protocol.messages import Answer
 
 MOST_GAPS = 8
@@ -33,14 +33,17 @@ def write_markdown(text: str) -> None:
     console(sys.stdout).print(Page(clean(text)))
 
 
-def tell_summary(answer: Answer) -> None:
+def tell_summary(answer: Answer, *, ends_with_us: bool = False) -> None:
     """What the run took, what is missing, and how to see more."""
     tell(f"\n{timed(answer)}")
     tell(spent(answer.usage))
+    if known := judged(answer):
+        tell(known)
     for gap in answer.gaps[:MOST_GAPS]:
         tell(f"gap: {gap}")
     if len(answer.gaps) > MOST_GAPS:
         tell(f"and {count(len(answer.gaps) - MOST_GAPS, 'gap')} more")
     for found in answer.contradictions:
-        tell(f"contradiction: {found.claim} ({found.resolution or 'open'})")
-    tell(f"more: handoff show {answer.run[:SHORT]}")
+        tell(disputed(found))
+    where = " (the bus stops with this command: first start it with `handoff up`)" if ends_with_us else ""
+    tell(f"more: handoff show {answer.run[:SHORT]}{where}")

@@ -21,8 +21,9 @@ SECTIONS = {
     "Look": {
         "runs": ("actors.cli.runs", "The newest runs, and what became of them."),
         "show": ("actors.cli.show", "One run: request, plan, tasks, answer."),
+        "approve": ("actors.cli.approve", "Say yes or no to a plan that waits (ask --review)."),
         "cancel": ("actors.cli.cancel", "End a run."),
-        "workers": ("actors.cli.workers", "Who is alive, and how busy."),
+        "workers": ("actors.cli.workers", "Who is alive, how busy, and who is trusted."),
         "teams": ("actors.cli.teams", "The teams there are, with requests to try."),
         "dead": ("actors.cli.dead", "Messages that were refused: list, show, put back."),
         "doctor": ("actors.cli.doctor", "Whether everything is in place, and what to do."),

@@ -1,5 +1,8 @@
 """`handoff ask`: one request, from its text to its answer."""
 
+import asyncio
+import contextlib
+import os
 import sys
 from pathlib import Path
 from typing import TypedDict, Unpack
@@ -9,13 +12,14 @@ import msgspec
 
 from actors.cli.answer import tell_summary, whole_text, write_markdown
 from actors.cli.exit_code import INTERRUPTED, OF_STATUS
-from actors.cli.follow import follow, view_of
+from actors.cli.follow import CANCEL_S, follow, view_of
 from actors.cli.given import STDIN, read_plan, read_text
 from actors.cli.interrupt import Interrupt, interruptible
 from actors.cli.opening import Wanted, opened
 from actors.cli.options import POSITIVE, Place, json_option, placed
 from actors.cli.terminal import tell, write, write_json
-from actors.client import Client, checked
+from actors.client import Client, Run, checked
+from actors.launcher.embedded import find
 from actors.settings import Settings
 from protocol.messages import Request
 
@@ -28,6 +32,7 @@ class Options(TypedDict):
     no_synthesis: bool
     deadline: float | None
     as_json: bool
+    review: bool
     detach: bool
     no_start: bool
 
@@ -38,6 +43,7 @@ class Options(TypedDict):
 @click.option("--plan", metavar="FILE", help="Run this plan (JSON, - for standard input) instead of planning.")
 @click.option("--no-synthesis", is_flag=True, help="The results as they are, without a text made of them.")
 @click.option("--deadline", type=POSITIVE, metavar="S", help="After that the best partial answer counts.")
+@click.option("--review", is_flag=True, help="Wait after planning until a person approves the plan.")
 @click.option("--detach", is_flag=True, help="Print the id of the run and leave; a team must be running.")
 @click.option("--no-start", is_flag=True, help="Use only what is running; start nothing.")
 @json_option
@@ -79,6 +85,7 @@ def _request(text: str, settings: Settings, options: Options) -> Request:
         plan=read_plan(plan) if plan else None,
         synthesis=not options["no_synthesis"],
         deadline_s=options["deadline"],
+        review=options["review"],
     )
     if not request.text.strip() and not plan:
         raise click.UsageError("Nothing came on standard input.")
@@ -92,9 +99,13 @@ async def _ask(wanted: Wanted, request: Request, options: Options, asking: Askin
             write(run.id)
             return 0
         view = view_of(settings, request.text or _goal(request), plain=asking.verbose)
-        answer = await follow(run, bus, view, asking.interrupt)
+        try:
+            answer = await follow(run, bus, view, asking.interrupt)
+        except BrokenPipeError:
+            await _nobody_listens(run)
+            raise
         if answer is None:
-            tell(f"asked to cancel run {run.id}; it has not ended yet: see handoff show {run.id[:8]}")
+            tell(f"run {run.id} has not ended yet: see handoff show {run.id[:8]}")
             return INTERRUPTED
         answer = msgspec.structs.replace(answer, text=await whole_text(bus, answer))
         if options["as_json"]:
@@ -102,8 +113,21 @@ async def _ask(wanted: Wanted, request: Request, options: Options, asking: Askin
         else:
             write_markdown(answer.text)
         sys.stdout.flush()
-        tell_summary(answer)
+        tell_summary(answer, ends_with_us=await asyncio.to_thread(_is_our_bus, settings))
     return INTERRUPTED if asking.interrupt.wished else OF_STATUS[answer.status]
+
+
+async def _nobody_listens(run: Run) -> None:
+    """The reader of our output is gone: a run that nobody waits for is not paid for."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(CANCEL_S):
+            await run.cancel("nobody reads the output any more")
+
+
+def _is_our_bus(settings: Settings) -> bool:
+    """Whether the embedded bus was started by this command, and stops with it."""
+    address = find(settings.home_dir)
+    return address is not None and address.owner == os.getpid()
 
 
 def _goal(request: Request) -> str:

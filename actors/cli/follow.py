@@ -5,10 +5,11 @@ import contextlib
 import sys
 from typing import Protocol
 
-from actors.bus.port import Bus
+from actors.bus.port import Bus, Stored
 from actors.cli.interrupt import Interrupt
 from actors.cli.lines import Lines
 from actors.cli.progress import Progress
+from actors.cli.review import Review, ask_terminal, change_in_editor
 from actors.cli.terminal import console, is_screen
 from actors.client import Run
 from actors.record import Recorded
@@ -38,6 +39,18 @@ class View(Protocol):
         """Show one message of the record."""
         ...
 
+    def hear(self, text: str) -> None:
+        """Show a piece of the answer while it is written."""
+        ...
+
+    def pause(self) -> None:
+        """Leave the terminal to a person who is asked something."""
+        ...
+
+    def resume(self) -> None:
+        """Take the terminal back."""
+        ...
+
     def note(self, text: str) -> None:
         """Show something that is not in the record."""
         ...
@@ -61,33 +74,59 @@ def view_of(settings: Settings, text: str, *, plain: bool) -> View:
     return Screen(progress, text, console(sys.stderr))
 
 
+def review_of(run: Run, view: View) -> Review | None:
+    """A review by the person at the terminal, if there is one."""
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        return Review(run, view, ask_terminal, change_in_editor)
+    return None
+
+
 async def follow(run: Run, bus: Bus, view: View, interrupt: Interrupt) -> Answer | None:
     """Show the run until it ends; on the first wish of the person, cancel it. None if it did not end in time then."""
-    watch = asyncio.create_task(_watch(run, view))
-    others = [asyncio.create_task(_tick(view)), asyncio.create_task(_probe(bus, run, view))]
+    review = review_of(run, view)
+    watch = asyncio.create_task(_watch(run, view, review))
+    others = [asyncio.create_task(work) for work in (_tick(view), _probe(bus, run, view), _hear(bus, run, view))]
     view.open()
     try:
         if not await interrupt.before(watch):
             return watch.result()
         view.note("interrupted: cancelling the run (Ctrl-C again to leave at once)")
+        heard = False
         try:
             async with asyncio.timeout(CANCEL_S):
                 await run.cancel("interrupted by the user")
+                heard = True
                 return await watch
         except TimeoutError:
+            if not heard:
+                view.note(f"the bus is away: the run goes on when it is back; then: handoff cancel {run.id[:8]}")
             return None
     finally:
         for task in (watch, *others):
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await task
+        if review:
+            await review.close()
         view.close()
 
 
-async def _watch(run: Run, view: View) -> Answer:
+async def _watch(run: Run, view: View, review: Review | None) -> Answer:
     async for entry in run.record():
         view.take(entry)
+        if review:
+            await review.take(entry)
     return await run.answer()
+
+
+async def _hear(bus: Bus, run: Run, view: View) -> None:
+    """Show the answer as it is written; nothing of it is kept, and nobody waits for it."""
+
+    def heard(stored: Stored) -> None:
+        view.hear(stored.data.decode(errors="replace"))
+
+    async with bus.subscribe(subjects.answer_tokens(run.id), heard):
+        await asyncio.Event().wait()
 
 
 async def _tick(view: View) -> None:

@@ -8,14 +8,14 @@ import msgspec
 from actors.bus.port import Bus, Stored
 from protocol import codec, streams, subjects
 from protocol.errors import InvalidError, UndecodableError
-from protocol.events import Event, Finished, Planned, Started
+from protocol.events import Approved, Event, Finished, Planned, PlanRejected, Replanned, Started
 from protocol.ids import derived_run_id, is_run_id
-from protocol.messages import Answer, Request, Result
+from protocol.messages import Answer, Plan, Request, Result
 
 SHORTEST = 6
 HEX = frozenset("0123456789abcdef")
 
-RunStatus = Literal["waiting", "planning", "running", "complete", "partial", "failed", "cancelled"]
+RunStatus = Literal["waiting", "planning", "review", "running", "complete", "partial", "failed", "cancelled"]
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,20 +92,48 @@ async def _summary(bus: Bus, run: str) -> Summary | None:
     started = next(((event, at) for event, at in events if isinstance(event, Started)), None)
     if started is None:
         return None
-    planned = next((event for event, _ in events if isinstance(event, Planned)), None)
+    plan = _plan([event for event, _ in events])
     answer = next((event.answer for event, _ in events if isinstance(event, Finished)), None)
-    results = await bus.last(streams.RUNS, [subjects.run_work(run, "result")]) if planned else []
+    results = await bus.last(streams.RUNS, [subjects.run_work(run, "result")]) if plan else []
     done = {subjects.address_of(stored.subject).task for stored in results if _completed(stored)}
     return Summary(
         run=run,
-        status=answer.status if answer else "running" if planned else "planning",
+        status=answer.status if answer else _stage([event for event, _ in events]),
         team=started[0].request.team,
         began=started[1],
         seconds=answer.timing.wall_s if answer else None,
-        tasks=len(planned.plan.tasks) if planned else 0,
-        done=len(done),
-        text=started[0].request.text or (planned.plan.goal if planned else ""),
+        tasks=len(plan.tasks) if plan else 0,
+        done=len(done & {task.id for task in plan.tasks}) if plan else 0,
+        text=started[0].request.text or (plan.goal if plan else ""),
     )
+
+
+def _plan(events: list[Event]) -> Plan | None:
+    """The newest plan."""
+    found: Plan | None = None
+    for event in events:
+        if isinstance(event, Planned | Replanned | Approved):
+            found = event.plan or found
+    return found
+
+
+def _stage(events: list[Event]) -> RunStatus:
+    """Where a run stands that has not ended."""
+    stage: RunStatus = "planning"
+    review = False
+    for event in events:
+        match event:
+            case Started(request=request):
+                review = request.review
+            case Planned():
+                stage = "review" if review else "running"
+            case Approved():
+                stage = "running"
+            case PlanRejected(reviewed=True):
+                stage = "planning"
+            case _:
+                pass
+    return stage
 
 
 def _event(stored: Stored) -> Event | None:

@@ -3,11 +3,31 @@
 import time
 
 from actors.cli.progress import Progress
+from actors.cli.review import how_to_approve
 from actors.cli.terminal import one_line, tell
 from actors.cli.wording import count, seconds
 from actors.record import Entry, Recorded
+from actors.run.revision import changes
 from protocol.controls import Cancel
-from protocol.events import Cancelled, Expired, Planned, PlanRejected, Retrying, Skipped, Started, Synthesized, Waiting
+from protocol.events import (
+    Approved,
+    Cancelled,
+    Condensed,
+    Expired,
+    GaveUp,
+    Judged,
+    Planned,
+    PlanRejected,
+    Refined,
+    ReplanFailed,
+    Replanned,
+    Rerouted,
+    Retrying,
+    Skipped,
+    Started,
+    Synthesized,
+    Waiting,
+)
 from protocol.messages import Handoff, Result
 
 WIDE = 100
@@ -33,6 +53,15 @@ class Lines:
         for fact in facts(entry.message, self._progress):
             self.note(fact)
 
+    def hear(self, text: str) -> None:
+        """An answer that is being written is told when it is whole."""
+
+    def pause(self) -> None:
+        """Nothing stands in the way."""
+
+    def resume(self) -> None:
+        """Go on."""
+
     def note(self, text: str) -> None:
         """Tell something that is not in the record."""
         tell(f"{time.monotonic() - self._began:.2f}s {text}")
@@ -50,27 +79,68 @@ def facts(message: Entry, progress: Progress) -> list[str]:
     match message:
         case Started(epoch=epoch, supervisor=supervisor):
             return [f"taken {'over ' if epoch > 1 else ''}by {supervisor}"]
-        case Planned(plan=plan):
-            return [f"planned {count(len(plan.tasks), 'task')}"]
-        case PlanRejected(faults=faults):
-            return [f"plan refused: {one_line(fault)}" for fault in faults]
-        case Waiting(reason=reason):
-            return [f"waiting: {one_line(reason)}"]
+        case Planned() | PlanRejected() | Approved() | Replanned() | ReplanFailed():
+            return _plan(message, progress)
+        case Waiting(reason=reason, control=control):
+            # That a plan waits for approval was told with the plan.
+            return [] if progress.proposed and not control else [f"waiting: {one_line(reason)}"]
         case Handoff(task=task, to_agent=worker, attempt=attempt):
             again = f" (attempt {attempt})" if attempt > 1 else ""
             return [f"{task} → {worker}{again}: {one_line(message.intent, WIDE)}"]
         case Result():
             return [_result(message, progress)]
-        case Retrying(task=task, attempt=attempt, reason=reason):
-            return [f"{task} is tried again (attempt {attempt}): {one_line(reason, WIDE)}"]
-        case Skipped(task=task, cause=cause):
-            return [f"{task} skipped: {one_line(cause, WIDE)}"]
-        case Synthesized(failed=failed):
-            return [f"no answer could be written: {one_line(failed)}" if failed else "answer written"]
+        case Retrying() | Refined() | Rerouted() | GaveUp() | Skipped():
+            return [_turn(message)]
+        case Condensed() | Synthesized() | Judged():
+            return _ending(message)
         case Cancel() | Cancelled() | Expired():
             return [_end(message)]
         case _:
             return []
+
+
+def _plan(message: Planned | PlanRejected | Approved | Replanned | ReplanFailed, progress: Progress) -> list[str]:
+    match message:
+        case Planned(plan=plan):
+            request = progress.state.request
+            waits = [f"waits for approval: {how_to_approve(request.id)}"] if request and progress.proposed else []
+            return [f"planned {count(len(plan.tasks), 'task')}", *waits]
+        case PlanRejected(faults=faults):
+            return [f"plan refused: {one_line(fault)}" for fault in faults]
+        case Approved(plan=plan):
+            return [f"approved another plan of {count(len(plan.tasks), 'task')}" if plan else "plan approved"]
+        case Replanned(plan=plan, reasons=reasons):
+            plans = progress.state.plans
+            if len(plans) < 2 or plans[-1] != plan:
+                return []  # of a revision that does not count nothing follows
+            lines = [f"  {one_line(line, WIDE)}" for line in changes(plans[-2], plan)]
+            return [f"revision {plan.revision} of the plan: {one_line('; '.join(reasons))}", *lines]
+        case ReplanFailed(faults=faults):
+            return [f"no new plan: {one_line(fault)}" for fault in faults] or ["no new plan"]
+
+
+def _turn(message: Retrying | Refined | Rerouted | GaveUp | Skipped) -> str:
+    match message:
+        case Retrying(task=task, attempt=attempt, reason=reason):
+            return f"{task} is tried again (attempt {attempt}): {one_line(reason, WIDE)}"
+        case Refined(task=task, attempt=attempt, intent=intent):
+            return f"{task} is asked in other words (attempt {attempt}): {one_line(intent, WIDE)}"
+        case Rerouted(task=task, worker=worker, reason=reason):
+            return f"{task} goes to {worker} instead: {one_line(reason, WIDE)}"
+        case GaveUp(task=task, reason=reason):
+            return f"{task} given up: {one_line(reason, WIDE)}"
+        case Skipped(task=task, cause=cause):
+            return f"{task} skipped: {one_line(cause, WIDE)}"
+
+
+def _ending(message: Condensed | Synthesized | Judged) -> list[str]:
+    match message:
+        case Condensed():
+            return ["long results were condensed for the answer"]
+        case Synthesized(failed=failed):
+            return [f"no answer could be written: {one_line(failed)}" if failed else "answer written"]
+        case Judged(contradictions=found):
+            return [f"judged: {one_line(each.claim, WIDE)}: {one_line(each.resolution) or 'open'}" for each in found]
 
 
 def _result(result: Result, progress: Progress) -> str:

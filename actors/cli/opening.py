@@ -42,13 +42,15 @@ async def opened(wanted: Wanted, interrupt: Interrupt) -> AsyncGenerator[tuple[J
     check_before(wanted)
     async with AsyncExitStack() as stack:
         if not wanted.start:
-            bus = await interrupt.guard(stack.enter_async_context(open_bus(settings, timeout_s=wanted.timeout_s)))
+            bus = await interrupt.guard(
+                stack.enter_async_context(open_bus(settings, timeout_s=wanted.timeout_s, waiting=tell))
+            )
             await _check_running(bus, wanted)
             if not await supervised(bus, settings.team):
                 tell(f"no supervisor of team {settings.team!r} is listening: the request waits for one")
             yield bus, settings
             return
-        session = Session(settings, timeout_s=wanted.timeout_s)
+        session = Session(settings, timeout_s=wanted.timeout_s, waiting=tell)
         await interrupt.guard(stack.enter_async_context(session))
         if await interrupt.guard(session.team_is_there()):
             await _check_running(session.bus, wanted)

@@ -7,13 +7,13 @@ from actors.cli.exit_code import FAILED
 from actors.cli.given import read_text
 from actors.cli.interrupt import Interrupt, interruptible
 from actors.cli.opening import Wanted, opened
-from actors.cli.options import Place, placed
+from actors.cli.options import Place, json_option, placed
 from actors.cli.terminal import tell, write_json
 from actors.client import checked
 from actors.clock import SystemClock
 from actors.launcher.roles import model_for
 from actors.settings import Settings
-from actors.supervisor.planner import Planner
+from actors.supervisor.planner import planner_for
 from actors.supervisor.roster import Roster
 from protocol.events import Planned, PlanRejected
 from protocol.messages import Request
@@ -21,12 +21,14 @@ from protocol.messages import Request
 
 @click.command()
 @click.argument("text", default="")
+@json_option
 @placed
-def plan(place: Place, text: str) -> int:
-    """Print the plan for TEXT (- for standard input) as JSON. `handoff ask --plan FILE` runs it.
+def plan(place: Place, text: str, *, as_json: bool) -> int:
+    """Print the plan for TEXT (- for standard input) as JSON, --json or not. `handoff ask --plan FILE` runs it.
 
     Plans with the workers that are alive; starts a bus and the team for it if none is running.
     """
+    del as_json  # a plan has no other form
     settings = place.settings()
     request = Request(text=read_text(text))
     if not request.text.strip():
@@ -43,7 +45,7 @@ async def _plan(wanted: Wanted, request: Request, interrupt: Interrupt) -> int:
         write_json(outcome.plan)
         return 0
     for fault in outcome.faults:
-        tell(f"handoff: no plan: {fault}")
+        tell(f"handoff: no plan: {fault.removeprefix('there is no plan: ')}")
     return FAILED
 
 
@@ -54,12 +56,10 @@ async def _planned(bus: JetStreamBus, settings: Settings, request: Request) -> P
         return PlanRejected(faults=(f"no worker of team {settings.team!r} is alive",))
     faults: tuple[str, ...] = ()
     async with model_for(settings) as model:
-        planner = Planner(
-            model, name=settings.model_planner, max_tokens=settings.max_tokens, most_tasks=settings.planner_tasks
-        )
+        planner = planner_for(model, settings)
         for _ in range(settings.plan_tries):
             outcome = await planner.plan(request, workers, faults)
-            if isinstance(outcome, Planned):
+            if isinstance(outcome, Planned) or outcome.hopeless:
                 return outcome
             faults = outcome.faults
     return PlanRejected(faults=faults)

@@ -7,8 +7,10 @@ from typing import Literal
 import msgspec
 
 from actors.record import Recorded
-from actors.run.state import Limits, RunState, Status, TaskState
+from actors.run.board import Status, TaskState
+from actors.run.state import Limits, RunState
 from protocol import subjects
+from protocol.events import Planned
 from protocol.messages import Handoff, Result
 from protocol.steps import ModelCalled, Step, ToolCalled
 
@@ -84,10 +86,21 @@ class Progress:
             case _:
                 pass
 
+    @property
+    def proposed(self) -> Planned | None:
+        """The plan that waits for a person; None once somebody has decided about it."""
+        state = self.state
+        over = state.plan or state.cancel_asked or state.cancelled or state.expired or state.answer
+        if over or state.request is None or not state.request.review or len(state.controls) > state.controls_done:
+            return None
+        return state.proposed
+
     def rows(self, now: float) -> list[Row]:
-        """The tasks in the order of the plan."""
+        """The tasks in the order of the plan, without those that a revision has dropped."""
         rows: list[Row] = []
         for task in self.state.tasks.values():
+            if task.status == "dropped":
+                continue
             state = _STATES[task.status]
             if self.state.answer and state not in SETTLED:
                 state = "stopped"
@@ -95,8 +108,8 @@ class Progress:
             rows.append(
                 Row(
                     id=task.task.id,
-                    worker=task.task.worker,
-                    intent=" ".join(task.task.intent.split()),
+                    worker=task.worker,
+                    intent=" ".join(task.intent.split()),
                     state=state,
                     attempt=task.attempt,
                     seconds=self._seconds(mark, state, now),

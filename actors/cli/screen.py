@@ -7,6 +7,7 @@ then those that wait; what runs and what failed stays to be seen.
 import time
 from collections import Counter
 from collections.abc import Sequence
+from textwrap import wrap
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -18,8 +19,37 @@ from actors.cli.progress import Progress, Row, State
 from actors.cli.terminal import clean, one_line
 from actors.cli.wording import MINUTE, count, seconds
 from actors.record import Recorded
-from protocol.events import Planned, PlanRejected, Waiting
+from protocol.events import (
+    Approved,
+    Condensed,
+    GaveUp,
+    Judged,
+    Planned,
+    PlanRejected,
+    Refined,
+    ReplanFailed,
+    Replanned,
+    Rerouted,
+    Started,
+    Synthesized,
+    Waiting,
+)
 from protocol.messages import Result
+
+NOTED = (
+    Approved
+    | Condensed
+    | GaveUp
+    | Judged
+    | Planned
+    | PlanRejected
+    | Refined
+    | ReplanFailed
+    | Replanned
+    | Rerouted
+    | Waiting
+)
+"""What is told below the rows, until something else is."""
 
 MARKS: dict[State, tuple[str, str]] = {
     "waiting": ("·", "dim"),
@@ -37,6 +67,9 @@ AROUND = 6
 """Lines beside the rows: request, figures, note, blank lines, and the cursor."""
 
 WIDEST = 17
+TAIL, TAIL_CHARS = 6, 4000
+"""How many lines of an answer that is being written are seen, and how much of it is looked at for them."""
+
 FOLDED: tuple[tuple[State, ...], ...] = (
     ("done",),
     ("waiting",),
@@ -54,13 +87,14 @@ class Screen:
         self._progress = progress
         self._text = one_line(clean(text))
         self._note = ""
+        self._written = ""
         self._away = False
         self._wide = 0
         self._began = time.monotonic()
         self._ended: float | None = None
         self._console = on
         self._plain = not (self._console.encoding or "").lower().startswith("utf")
-        self._live = Live(console=self._console, auto_refresh=False, get_renderable=self.drawn)
+        self._live = self._drawing()
 
     def open(self) -> None:
         """Begin to draw."""
@@ -69,18 +103,37 @@ class Screen:
     def close(self) -> None:
         """Draw a last time, and leave it there."""
         self._ended = time.monotonic()
-        self._note, self._away = "", False
+        self._note, self._written, self._away = "", "", False
         self._live.stop()
 
     def take(self, entry: Recorded) -> None:
         """Take in one message of the record; what it means for the whole run is told below the rows."""
         self._progress.take(entry, time.monotonic())
-        if isinstance(entry.message, Planned):
-            self._note = ""
+        if isinstance(entry.message, Started | Synthesized):
+            self._written = ""  # it is whole now, or somebody begins anew
         elif isinstance(entry.message, Result) and entry.message.worker in self._note:
             self._note = ""  # whoever was waited for is there
-        elif isinstance(entry.message, PlanRejected | Waiting):
-            self._note = "; ".join(facts(entry.message, self._progress))
+        elif isinstance(entry.message, NOTED):
+            told = facts(entry.message, self._progress)
+            if isinstance(entry.message, Planned):
+                del told[0]  # how many tasks there are is seen
+            if told or not self._progress.proposed:
+                self._note = "; ".join(told)
+
+    def hear(self, text: str) -> None:
+        """Take in a piece of the answer while it is written."""
+        self._written = (self._written + text)[-TAIL_CHARS:]
+
+    def pause(self) -> None:
+        """Leave the terminal to a person who is asked something."""
+        if self._progress.proposed:
+            self._note = ""  # how to approve from elsewhere is of no use to whoever is asked here
+        self._live.stop()
+
+    def resume(self) -> None:
+        """Draw again, below what was said."""
+        self._live = self._drawing()  # the old one would draw over it
+        self._live.start(refresh=True)
 
     def note(self, text: str) -> None:
         """Tell something that is not in the record."""
@@ -94,30 +147,44 @@ class Screen:
 
     def tick(self) -> None:
         """Time has passed."""
-        self._live.refresh()
+        if self._live.is_started:
+            self._live.refresh()
+
+    def _drawing(self) -> Live:
+        return Live(console=self._console, auto_refresh=False, get_renderable=self.drawn)
 
     def drawn(self) -> Group:
         """The run as it stands now."""
         now = self._ended or time.monotonic()
         rows = self._progress.rows(now)
         parts: list[Text | Table] = [_line(self._text, "bold"), _line(self._figures(rows, now - self._began), "dim")]
+        tail = self._tail()
         if rows:
-            shown, folded = fold(rows, max(1, self._console.height - AROUND))
+            shown, folded = fold(rows, max(1, self._console.height - AROUND - len(tail)))
             parts.append(Text())
             parts += [self._count(state, folded[state]) for state in ABOVE if folded[state]]
             parts.append(self._table(rows, shown))
             parts += [self._count(state, folded[state]) for state in BELOW if folded[state]]
         if note := "the bus is away: waiting for it" if self._away else self._note:
             parts.append(_line(clean(note), "yellow"))
-        return Group(*parts, Text())
+        return Group(*parts, *tail, Text())
+
+    def _tail(self) -> list[Text]:
+        """The last lines of the answer as far as it is written, where there is room for them."""
+        most = min(TAIL, (self._console.height - AROUND) // 2)
+        if not self._written or most < 2:
+            return []
+        wrapped = [line for part in clean(self._written).splitlines() for line in wrap(part, self._console.width - 1)]
+        return [Text(), *(_line(line, "") for line in wrapped[-(most - 1) :])]
 
     def _figures(self, rows: Sequence[Row], elapsed_s: float) -> str:
         if not rows:
             what = "asking" if self._progress.state.request is None else "planning"
+            what = "waiting for approval" if self._progress.proposed else what
             return f"{what} · {elapsed_s:.1f}s"
         states = Counter(row.state for row in rows)
         parts = [count(len(rows), "task"), *(f"{states[state]} {state}" for state in MARKS if states[state])]
-        if self._progress.state.open == 0 and not self._progress.state.answer:
+        if self._progress.state.board.open == 0 and not self._progress.state.answer:
             parts.append("writing the answer")
         return " · ".join([*parts, f"{elapsed_s:.1f}s" if elapsed_s < MINUTE else seconds(elapsed_s)])
 

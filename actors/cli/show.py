@@ -1,5 +1,6 @@
 """`handoff show`: one run, from its request to its answer."""
 
+import sys
 import time
 
 import click
@@ -10,14 +11,16 @@ from actors.cli.answer import whole_text, write_markdown
 from actors.cli.history import find_run, waiting_requests
 from actors.cli.looking import look
 from actors.cli.options import Place, json_option, placed
+from actors.cli.review import how_to_approve, write_plan
 from actors.cli.story import Story, TaskStory, story_of, story_of_waiting, tree_of
 from actors.cli.terminal import one_line, table, write, write_json
-from actors.cli.wording import age, count, seconds, spent, timed
+from actors.cli.wording import age, cost, count, disputed, judged, seconds, spent, timed
 from actors.record import read_run
 from actors.run.state import Limits
 from protocol.errors import InvalidError
 
 HEADERS = ["task", "worker", "status", "attempt", "took", "tokens", "tools", "needs"]
+SPENDING = ["spent by", "tokens", "model calls", "tool calls", "cost"]
 DEEPEST = 8
 SHORT_LINES, SHORT_CHARS = 6, 600
 
@@ -36,7 +39,7 @@ def show(place: Place, run: str, *, full: bool, as_json: bool) -> int:
         if as_json:
             write_json(story)
         else:
-            _tell(story, full=full)
+            tell(story, full=full)
         return 0
 
     return look(place, work)
@@ -55,7 +58,8 @@ async def _read(bus: JetStreamBus, run: str, limits: Limits) -> Story:
     return story
 
 
-def _tell(story: Story, *, full: bool) -> None:
+def tell(story: Story, *, full: bool) -> None:
+    """The run for a person, on standard output."""
     write(f"run      {story.run}")
     write(f"status   {story.status}, team {story.team}, begun {age(time.time() - story.began)} ago")
     if story.request and story.request.text:
@@ -64,6 +68,9 @@ def _tell(story: Story, *, full: bool) -> None:
         write(f"refused  {'; '.join(faults)}")
     for reason in story.waits:
         write(f"waited   {reason}")
+    if story.proposed:
+        write("")
+        write_plan(story.proposed, sys.stdout)
     if story.plan:
         _tell_plan(story)
         for task in story.tasks:
@@ -73,20 +80,22 @@ def _tell(story: Story, *, full: bool) -> None:
 
 def _tell_plan(story: Story) -> None:
     assert story.plan is not None
-    needs = {task.id: task.depends_on for task in story.plan.tasks}
     tasks = {task.id: task for task in story.tasks}
     write("")
-    rows = [
-        [_indent(depth) + name, *_cells(tasks[name]), ", ".join(needs[name])] for depth, name in tree_of(story.plan)
-    ]
+    rows = [[_indent(depth) + name, *_cells(tasks.pop(name))] for depth, name in tree_of(story.plan)]
+    rows += [[name, *_cells(task)] for name, task in tasks.items()]  # of earlier revisions
     table(HEADERS, rows)
+    for revision in story.revisions:
+        write(f"\nrevision {revision.number}: {'; '.join(revision.reasons)}")
+        for change in revision.changes:
+            write(f"  {one_line(change, 200)}")
 
 
 def _cells(task: TaskStory) -> list[str]:
     tools = [f"{name} x{times}" if times > 1 else name for name, times in task.tools.items()]
     took = "" if task.seconds is None else seconds(task.seconds)
     tokens = f"{task.usage.tokens:,}" if task.usage.tokens else ""
-    return [task.worker, task.status, str(task.attempt), took, tokens, ", ".join(tools)]
+    return [task.worker, task.status, str(task.attempt), took, tokens, ", ".join(tools), ", ".join(task.needs)]
 
 
 def _indent(depth: int) -> str:
@@ -109,14 +118,33 @@ def _tell_end(story: Story) -> None:
     write("\n── answer")
     if story.answer is None:
         write("not yet")
+        if story.status == "review":
+            write(f"the plan waits for approval: {how_to_approve(story.run)}")
         write(f"\nso far {spent(story.usage)}")
+        _tell_spending(story)
         return
     write_markdown(story.answer.text)
     write("")
     for gap in story.answer.gaps:
         write(f"gap: {gap}")
+    for found in story.answer.contradictions:
+        write(disputed(found))
+    if known := judged(story.answer):
+        write(known)
     write(timed(story.answer))
     write(spent(story.usage))
+    _tell_spending(story)
+
+
+def _tell_spending(story: Story) -> None:
+    if not story.spending:
+        return
+    write("")
+    rows = [
+        [who, f"{usage.tokens:,}", str(usage.model_calls), str(usage.tool_calls), cost(usage.usd)]
+        for who, usage in story.spending.items()
+    ]
+    table(SPENDING, rows)
 
 
 def shortened(text: str) -> str:

@@ -1,11 +1,17 @@
 """The story of one run, told from its record: the data behind `handoff show`."""
 
+from itertools import pairwise
+from typing import Literal
+
 import msgspec
 
 from actors.cli.history import RunStatus, Summary
 from actors.cli.progress import SETTLED, Progress, State
 from actors.record import Recorded
-from actors.run.state import Limits, TaskState
+from actors.run.board import TaskState
+from actors.run.revision import changes
+from actors.run.state import Limits, RunState
+from protocol.events import Replanned
 from protocol.messages import Answer, Fault, Plan, Request, Usage
 
 
@@ -14,8 +20,9 @@ class TaskStory(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     worker: str
-    status: State
+    status: State | Literal["dropped"]
     attempt: int
+    needs: tuple[str, ...] = ()
     intent: str = ""
     instance: str = ""
     seconds: float | None = None
@@ -27,19 +34,30 @@ class TaskStory(msgspec.Struct, frozen=True, kw_only=True):
     cause: str = ""
 
 
+class Revision(msgspec.Struct, frozen=True, kw_only=True):
+    """One change of the plan: why, and what became different."""
+
+    number: int
+    reasons: tuple[str, ...]
+    changes: tuple[str, ...]
+
+
 class Story(msgspec.Struct, frozen=True, kw_only=True):
-    """One run, whole."""
+    """One run, whole. `proposed` is a plan that waits for approval."""
 
     run: str
     status: RunStatus
     team: str
     began: float
     request: Request | None = None
+    proposed: Plan | None = None
     plan: Plan | None = None
     tasks: tuple[TaskStory, ...] = ()
     refused_plans: tuple[tuple[str, ...], ...] = ()
     waits: tuple[str, ...] = ()
+    revisions: tuple[Revision, ...] = ()
     usage: Usage = Usage()
+    spending: dict[str, Usage] = {}
     answer: Answer | None = None
 
 
@@ -54,15 +72,18 @@ def story_of(run: str, record: list[Recorded], limits: Limits) -> Story | None:
     states: dict[str, State] = {row.id: row.state for row in progress.rows(record[-1].time)}
     return Story(
         run=run,
-        status=state.answer.status if state.answer else "running" if state.plan else "planning",
+        status=_status(progress),
         team=state.request.team,
         began=state.started_at,
         request=state.request,
+        proposed=progress.proposed.plan if progress.proposed else None,
         plan=state.plan,
-        tasks=tuple(_task(task, states[name], progress) for name, task in state.tasks.items()),
+        tasks=tuple(_task(task, states.get(name), progress) for name, task in state.tasks.items()),
         refused_plans=tuple(rejection.faults for rejection in state.rejections),
         waits=tuple(sorted(state.waits)),
+        revisions=_revisions(state, record),
         usage=state.answer.usage if state.answer else state.spent,
+        spending=(state.answer.spending if state.answer else {}) or state.spending,
         answer=state.answer,
     )
 
@@ -73,16 +94,35 @@ def story_of_waiting(summary: Summary) -> Story:
     return Story(run=summary.run, status="waiting", team=summary.team, began=summary.began, request=request)
 
 
-def _task(task: TaskState, state: State, progress: Progress) -> TaskStory:
+def _status(progress: Progress) -> RunStatus:
+    if progress.state.answer:
+        return progress.state.answer.status
+    if progress.proposed:
+        return "review"
+    return "running" if progress.state.plan else "planning"
+
+
+def _revisions(state: RunState, record: list[Recorded]) -> tuple[Revision, ...]:
+    reasons = {
+        entry.message.plan.revision: entry.message.reasons for entry in record if isinstance(entry.message, Replanned)
+    }
+    return tuple(
+        Revision(number=new.revision, reasons=reasons.get(new.revision, ()), changes=tuple(changes(old, new)))
+        for old, new in pairwise(state.plans)
+    )
+
+
+def _task(task: TaskState, state: State | None, progress: Progress) -> TaskStory:
     result = task.result
     name = task.task.id
     took = result.usage.seconds if result and result.usage.seconds else progress.took_s(name)
     return TaskStory(
         id=name,
-        worker=task.task.worker,
-        status=state,
+        worker=task.worker,
+        status=state or "dropped",
         attempt=task.attempt,
-        intent=task.task.intent,
+        needs=task.task.depends_on,
+        intent=task.intent,
         instance=result.instance if result else "",
         seconds=took if state in SETTLED else None,
         usage=result.usage if result else Usage(),

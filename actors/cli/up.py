@@ -61,7 +61,7 @@ async def _up(settings: Settings, crew: Crew, interrupt: Interrupt, timeout_s: f
     events = Events()
     try:
         async with AsyncExitStack() as stack:
-            session = Session(settings, on_event=events.told, timeout_s=timeout_s)
+            session = Session(settings, on_event=events.told, timeout_s=timeout_s, waiting=tell)
             await interrupt.guard(stack.enter_async_context(session))
             if not settings.nats_url and not session.owns_bus and await interrupt.guard(session.team_is_there()):
                 raise InvalidError([_already(session.settings)])

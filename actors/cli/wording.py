@@ -1,6 +1,6 @@
 """How figures are said to a person."""
 
-from protocol.messages import Answer, Usage
+from protocol.messages import Answer, Contradiction, Usage
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
@@ -49,6 +49,19 @@ def spent(usage: Usage) -> str:
         count(usage.tool_calls, "tool call"),
         cost(usage.usd),
     ]
+    return " · ".join(parts)
+
+
+def disputed(found: Contradiction) -> str:
+    """What results disagree about, and how that was settled, on one line."""
+    return f"contradiction ({', '.join(found.tasks)}): {found.claim}: {found.resolution or 'open'}"
+
+
+def judged(answer: Answer) -> str:
+    """How far the answer can be trusted, as far as that is known, on one line."""
+    parts = [f"confidence {answer.confidence:.0%}"] if answer.confidence is not None else []
+    if answer.revisions > 1:
+        parts.append(f"{answer.revisions} revisions of the plan")
     return " · ".join(parts)
 
 

@@ -63,9 +63,11 @@ async def located(
 
 
 @asynccontextmanager
-async def open_bus(settings: Settings, *, timeout_s: float | None = PATIENCE_S) -> AsyncGenerator[JetStreamBus]:
+async def open_bus(
+    settings: Settings, *, timeout_s: float | None = PATIENCE_S, waiting: Callable[[str], None] | None = None
+) -> AsyncGenerator[JetStreamBus]:
     """The bus that is running, for a command that only looks: by NATS_URL, or the embedded one of this user."""
-    bus = await connect(await located(settings), name="handoff", timeout_s=timeout_s)
+    bus = await connect(await located(settings), name="handoff", timeout_s=timeout_s, waiting=waiting)
     try:
         yield bus
     finally:
@@ -75,10 +77,18 @@ async def open_bus(settings: Settings, *, timeout_s: float | None = PATIENCE_S) 
 class Session:
     """The bus, and the fleet that was started for it, if any. Used as `async with`."""
 
-    def __init__(self, settings: Settings, *, on_event: OnEvent = nobody, timeout_s: float = PATIENCE_S) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        on_event: OnEvent = nobody,
+        timeout_s: float = PATIENCE_S,
+        waiting: Callable[[str], None] | None = None,
+    ) -> None:
         self.settings = settings
         self._on_event = on_event
         self._timeout_s = timeout_s
+        self._waiting = waiting
         self._logs = settings.home_dir / "logs"
         self._gate = FileLock(Home(settings.home_dir).users)
         self._stack = AsyncExitStack()
@@ -91,7 +101,7 @@ class Session:
             if not self.settings.nats_url:
                 self._embedded = await self._stack.enter_async_context(EmbeddedBus(self.settings, self._on_event))
                 self.settings = msgspec.structs.replace(self.settings, nats_url=self._embedded.address.url)
-            self.bus = await connect(self.settings, name="handoff", timeout_s=self._timeout_s)
+            self.bus = await connect(self.settings, name="handoff", timeout_s=self._timeout_s, waiting=self._waiting)
             self._stack.push_async_callback(self.bus.close)
         except BaseException:
             await self._stack.aclose()

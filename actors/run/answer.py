@@ -1,7 +1,14 @@
 """The answer: what a finished run says, put together from its state."""
 
-from actors.run.state import RunState, TaskState
-from protocol.messages import Answer, AnswerStatus, Result, Timing
+from actors.run.board import TaskState
+from actors.run.state import RunState
+from protocol.errors import TooLargeError
+from protocol.messages import Answer, AnswerStatus, Contradiction, Result, Timing
+
+GAP_COST = 0.1
+MOST_GAPS = 100
+LONGEST_GAP = 600
+OPEN_COST = 0.15
 
 
 def answer_of(state: RunState, now: float) -> Answer:
@@ -12,29 +19,62 @@ def answer_of(state: RunState, now: float) -> Answer:
         status=_status(state),
         text=_text(state),
         gaps=tuple(gaps_of(state)),
+        contradictions=contradictions_of(state),
         confidence=_confidence(state),
         usage=state.spent,
         timing=timing_of(state, now),
-        revisions=state.plan.revision if state.plan else 0,
+        revisions=state.revision,
+        spending=dict(state.spending),
+    )
+
+
+def too_large(state: RunState, error: TooLargeError, now: float) -> Answer:
+    """The end of a run that has outgrown what a message can hold: short, and with the reason."""
+    return Answer(
+        run=state.request.id if state.request else "",
+        status="partial" if completed(state) else "failed",
+        text=f"The run had to end: a message of it is too large ({error}). Its results are kept: see the record.",
+        gaps=(f"a message is too large: {error}",),
+        usage=state.spent,
+        timing=timing_of(state, now),
+        revisions=state.revision,
     )
 
 
 def completed(state: RunState) -> list[Result]:
     """The results that count, in the order of the plan."""
-    return [task.result for task in state.tasks.values() if task.status == "completed" and task.result]
+    return [task.result for task in state.board.having("completed") if task.result]
 
 
 def gaps_of(state: RunState) -> list[str]:
     """What is missing, and why, a sentence each."""
     if state.plan is None:
-        faults = list(state.rejections[-1].faults) if state.rejections else []
+        faults = _few(list(state.rejections[-1].faults)) if state.rejections else []
         return faults or (["the deadline passed before there was a plan"] if state.expired else [])
     gaps = [gap for task in state.tasks.values() if (gap := _gap(state, task))]
     if state.synthesis:
-        gaps += state.synthesis.gaps
+        gaps += [gap for gap in (*state.synthesis.gaps, *state.synthesis.more) if gap not in gaps]
         if state.synthesis.failed:
             gaps.append(f"the results stand side by side: {state.synthesis.failed}")
-    return gaps
+    return _few(gaps)
+
+
+def _few(gaps: list[str]) -> list[str]:
+    """As many, and as long, as a message can hold and a person will read."""
+    short = [gap if len(gap) <= LONGEST_GAP else gap[:LONGEST_GAP] + " …" for gap in gaps[:MOST_GAPS]]
+    return short + ([f"and {len(gaps) - MOST_GAPS} more"] if len(gaps) > MOST_GAPS else [])
+
+
+def contradictions_of(state: RunState) -> tuple[Contradiction, ...]:
+    """What the results disagree about, with what the judge said."""
+    if state.judgement is not None:
+        return state.judgement.contradictions
+    return state.synthesis.contradictions if state.synthesis else ()
+
+
+def open_contradictions(state: RunState) -> list[Contradiction]:
+    """Those that nobody has settled."""
+    return [contradiction for contradiction in contradictions_of(state) if not contradiction.resolution]
 
 
 def joined(state: RunState) -> str:
@@ -64,27 +104,38 @@ def _status(state: RunState) -> AnswerStatus:
     done = len(completed(state))
     if not done:
         return "failed"
-    whole = done == len(state.tasks) and not (state.synthesis and state.synthesis.failed)
+    wanted = sum(task.status != "dropped" for task in state.tasks.values())
+    whole = done == wanted and not (state.synthesis and (state.synthesis.failed or state.synthesis.more))
     return "complete" if whole else "partial"
 
 
 def _text(state: RunState) -> str:
-    if state.synthesis and not state.synthesis.failed:
-        return state.synthesis.text
-    if text := joined(state):
-        return text
+    text = state.synthesis.text if state.synthesis and not state.synthesis.failed else joined(state)
+    if text:
+        return text + _verdicts(state)
     if state.cancelled:
         return "The run was cancelled before there was a result."
     gaps = gaps_of(state)
     if state.plan is None:
-        return "No plan could be made: " + "; ".join(gaps)
+        hopeless = bool(state.rejections) and state.rejections[-1].hopeless
+        return ("" if hopeless else "No plan could be made: ") + "; ".join(gaps)
     return "" if completed(state) else "No task was completed: " + "; ".join(gaps)
 
 
+def _verdicts(state: RunState) -> str:
+    """What the judge said stays visible in the text; so does what is still open."""
+    if state.judgement is None:
+        return ""
+    lines = [
+        f"- {c.claim} ({', '.join(c.tasks)}): {c.resolution or 'undecided'}" for c in state.judgement.contradictions
+    ]
+    return "\n\n**Where the results disagreed**\n" + "\n".join(lines)
+
+
 def _gap(state: RunState, task: TaskState) -> str:
-    who = f"{task.task.id} ({task.task.worker})"
+    who = f"{task.task.id} ({task.worker})"
     match task.status:
-        case "completed":
+        case "completed" | "dropped":
             return ""
         case "failed":
             return f"{who} failed after {task.attempt} attempt{'s' if task.attempt > 1 else ''}: {task.cause}"
@@ -96,10 +147,15 @@ def _gap(state: RunState, task: TaskState) -> str:
 
 
 def _confidence(state: RunState) -> float | None:
+    """From the results' own, lowered by what is missing and by what is in dispute."""
     known = [result.confidence for result in completed(state) if result.confidence is not None]
+    if state.synthesis and state.synthesis.confidence is not None:
+        known.append(state.synthesis.confidence)
     if not known:
         return None
-    return round(sum(known) / len(known) * len(completed(state)) / len(state.tasks), 3)
+    lowered = sum(known) / len(known)
+    lowered *= (1 - GAP_COST) ** len(gaps_of(state)) * (1 - OPEN_COST) ** len(open_contradictions(state))
+    return round(lowered, 3)
 
 
 def _critical_path_s(state: RunState) -> float:

@@ -8,14 +8,32 @@ import hashlib
 
 import msgspec
 
-from actors.run.answer import answer_of
-from actors.run.plan_check import plan_faults, request_faults
+from actors.run import purse
+from actors.run.answer import answer_of, open_contradictions
+from actors.run.board import TaskState
+from actors.run.plan_check import estimate, plan_faults, request_faults
+from actors.run.react import View, can_replan, fallback_of, react, reason_of
+from actors.run.reading import portions
 from actors.run.state import RunState
-from protocol.events import Cancelled, Event, Expired, Planned, PlanRejected, Retrying, Skipped
-from protocol.messages import Answer, Context, Request, Task, Usage
+from protocol.controls import Approve, Edit, Reject
+from protocol.events import (
+    Approved,
+    Cancelled,
+    Event,
+    Expired,
+    GaveUp,
+    Planned,
+    PlanRejected,
+    Rerouted,
+    Retrying,
+    Skipped,
+    Waiting,
+)
+from protocol.messages import Answer, Budget, Context, Request, Result, Task
 
 BACKOFF_S = 0.5
 BACKOFF_CEILING_S = 30.0
+ALONE = View()
 
 
 class Append(msgspec.Struct, frozen=True):
@@ -25,11 +43,14 @@ class Append(msgspec.Struct, frozen=True):
 
 
 class Dispatch(msgspec.Struct, frozen=True):
-    """Hand a task to its worker, with what it needs to know."""
+    """Hand a task to its worker, in these words, with what it needs to know and may spend."""
 
     task: Task
     attempt: int
+    worker: str
+    intent: str
     context: tuple[Context, ...]
+    budget: Budget
 
 
 class CallPlanner(msgspec.Struct, frozen=True):
@@ -38,8 +59,32 @@ class CallPlanner(msgspec.Struct, frozen=True):
     faults: tuple[str, ...]
 
 
+class CallReplanner(msgspec.Struct, frozen=True):
+    """Ask the planner for a new revision, for these reasons."""
+
+    reasons: tuple[str, ...]
+
+
+class CallRefiner(msgspec.Struct, frozen=True):
+    """Ask for other words for a task that failed; it rests until `not_before`."""
+
+    task: str
+    not_before: float
+
+
+class CallCondenser(msgspec.Struct, frozen=True):
+    """Ask for a shorter text of some results."""
+
+    key: str
+    results: tuple[Result, ...]
+
+
 class CallSynthesizer(msgspec.Struct, frozen=True):
     """Ask the synthesizer for one text made of the results."""
+
+
+class CallJudge(msgspec.Struct, frozen=True):
+    """Ask the judge which of the results that disagree is right."""
 
 
 class Finish(msgspec.Struct, frozen=True):
@@ -54,10 +99,21 @@ class WakeAt(msgspec.Struct, frozen=True):
     time: float
 
 
-Decision = Append | Dispatch | CallPlanner | CallSynthesizer | Finish | WakeAt
+Decision = (
+    Append
+    | Dispatch
+    | CallPlanner
+    | CallReplanner
+    | CallRefiner
+    | CallCondenser
+    | CallSynthesizer
+    | CallJudge
+    | Finish
+    | WakeAt
+)
 
 
-def decide(state: RunState, now: float) -> list[Decision]:
+def decide(state: RunState, now: float, view: View = ALONE) -> list[Decision]:
     """Everything that is due now, in the order in which it should be done."""
     if state.answer is not None or state.request is None:
         return []
@@ -69,57 +125,124 @@ def decide(state: RunState, now: float) -> list[Decision]:
         return [Append(Expired(deadline=state.deadline))]
     wake: list[Decision] = [] if state.expired else [WakeAt(state.deadline)]
     if state.plan is None:
-        return [_towards_a_plan(state, state.request, now), *wake]
-    if state.open and not state.expired:
-        return _work(state, now) + wake
-    return [_towards_an_end(state, state.request, now), *wake]
+        return _towards_a_plan(state, state.request, now) + wake
+    unsettled = state.board.open or (state.why_replan and can_replan(state))
+    if unsettled and not state.expired:
+        return _work(state, now, view) + wake
+    return _towards_an_end(state, state.request, now) + wake
 
 
-def _towards_a_plan(state: RunState, request: Request, now: float) -> Decision:
+def _towards_a_plan(state: RunState, request: Request, now: float) -> list[Decision]:
     if state.expired:
-        return Finish(answer_of(state, now))
+        return [Finish(answer_of(state, now))]
+    if state.proposed is not None:
+        return _reviewed(state, state.proposed)
+    hopeless = bool(state.rejections) and state.rejections[-1].hopeless
     if faults := request_faults(request):
-        return Append(PlanRejected(faults=tuple(faults))) if not state.rejections else Finish(answer_of(state, now))
-    if request.plan is not None:
+        return [_refuse(faults)] if not state.rejections else [Finish(answer_of(state, now))]
+    tries = sum(not rejection.reviewed for rejection in state.rejections)
+    if request.plan is not None and not any(rejection.reviewed for rejection in state.rejections):
         if state.rejections:
-            return Finish(answer_of(state, now))
+            return [Finish(answer_of(state, now))]
         faults = plan_faults(request.plan, state.limits.request_tasks)
-        return Append(PlanRejected(faults=tuple(faults)) if faults else Planned(plan=request.plan, usage=Usage()))
-    if len(state.rejections) >= state.limits.plan_tries:
-        return Finish(answer_of(state, now))
-    return CallPlanner(state.rejections[-1].faults if state.rejections else ())
+        planned = Planned(plan=request.plan, estimate=None if faults else estimate(request.plan))
+        return [_refuse(faults) if faults else Append(planned)]
+    if hopeless or tries >= state.limits.plan_tries:
+        return [Finish(answer_of(state, now))]
+    return [CallPlanner(state.rejections[-1].faults if state.rejections else ())]
 
 
-def _work(state: RunState, now: float) -> list[Decision]:
-    decisions: list[Decision] = [
-        # Only when all it waited for has come to its end: the cause then names them all, in whatever order they ended.
-        Append(Skipped(task=name, cause=_cause(state, name)))
-        for name in state.lost
-        if not state.tasks[name].unmet
-    ]
-    for name in state.returned:
-        attempt = state.tasks[name].attempt
-        rest = now + backoff_s(f"{state.request and state.request.id}/{name}", attempt)
-        decisions.append(Append(Retrying(task=name, attempt=attempt + 1, not_before=rest, reason=_reason(state, name))))
-    decisions += [_dispatch(state, name) for name in state.ready]
-    for name in state.resting:
-        if state.tasks[name].not_before <= now:
-            decisions.append(_dispatch(state, name))
+def _refuse(faults: list[str]) -> Append:
+    return Append(PlanRejected(faults=tuple(faults)))
+
+
+def _reviewed(state: RunState, proposed: Planned) -> list[Decision]:
+    """A plan waits for a person; what they said and was not heard yet is heard in turn."""
+    heard = state.controls_done + 1
+    match state.controls[state.controls_done] if len(state.controls) > state.controls_done else None:
+        case Approve():
+            return [Append(Approved(control=heard))]
+        case Reject(comment=comment):
+            return [Append(PlanRejected(faults=(f"the reviewer refused the plan: {comment}",), reviewed=True))]
+        case Edit(plan=plan):
+            if faults := plan_faults(plan, state.limits.request_tasks):
+                reason = "the edited plan cannot run: " + "; ".join(faults)
+                return [Append(Waiting(reason=reason, control=heard))]
+            return [Append(Approved(plan=plan, control=heard))]
+        case None:
+            tries = len(state.rejections) + 1
+            reason = f"plan {tries}, with {len(proposed.plan.tasks)} task(s), waits for approval"
+            return [] if reason in state.waits else [Append(Waiting(reason=reason))]
+
+
+def _work(state: RunState, now: float, view: View) -> list[Decision]:
+    board = state.board
+    # Skipped only when all it waited for has come to its end: the cause then names them all, in whatever order.
+    gone = [name for name in board.lost if not board.tasks[name].unmet]
+    decisions: list[Decision] = [Append(Skipped(task=name, cause=_cause(state, name))) for name in gone]
+    replan = list(state.why_replan) if can_replan(state) else []
+    for name in board.returned:
+        task = board.tasks[name]
+        if (reaction := _reaction(state, task, now, view)) is None:
+            replan.append(f"{name} ({task.worker}) {reason_of(task)}")
         else:
-            decisions.append(WakeAt(state.tasks[name].not_before))
+            decisions.append(reaction)
+    if replan:
+        return [*decisions, CallReplanner(tuple(replan))]
+    rest = purse.left(state)
+    decisions += [_next_for(state, board.tasks[name], view, rest) for name in board.ready]
+    for name in board.resting:
+        task = board.tasks[name]
+        if task.not_before <= now:
+            decisions.append(_next_for(state, task, view, rest))
+        else:
+            decisions.append(WakeAt(task.not_before))
     return decisions
 
 
-def _towards_an_end(state: RunState, request: Request, now: float) -> Decision:
-    something = any(task.status == "completed" for task in state.tasks.values())
-    if request.synthesis and something and state.synthesis is None:
-        return CallSynthesizer()
-    return Finish(answer_of(state, now))
+def _reaction(state: RunState, task: TaskState, now: float, view: View) -> Decision | None:
+    """What is done about a returned task; None if it takes a new plan."""
+    name, attempt, reason = task.task.id, task.attempt + 1, reason_of(task)
+    match react(state, task, view):
+        case "replan":
+            return None
+        case "reroute":
+            worker = fallback_of(task, view) or task.worker
+            return Append(Rerouted(task=name, attempt=attempt, worker=worker, reason=reason))
+        case "refine":
+            return CallRefiner(name, now + _rest_s(state, task))
+        case "retry":
+            rest = now + _rest_s(state, task)
+            return Append(Retrying(task=name, attempt=attempt, not_before=rest, reason=reason))
+        case "give_up":
+            return Append(GaveUp(task=name, reason=reason))
 
 
-def _dispatch(state: RunState, name: str) -> Dispatch:
-    task = state.tasks[name]
-    return Dispatch(task.task, task.attempt, context_of(state, task.task))
+def _next_for(state: RunState, task: TaskState, view: View, rest: Budget) -> Decision:
+    """A task whose turn it is: handed out, sent to somebody else, or left undone for want of budget."""
+    if purse.is_empty(rest):
+        if any(True for _ in state.board.having("handed")):
+            return WakeAt(state.deadline)  # what is reserved may yet be given back
+        return Append(Skipped(task=task.task.id, cause="the budget of the run is spent"))
+    if task.worker in view.shunned and (other := fallback_of(task, view)):
+        reason = f"{task.worker} has failed too often lately"
+        return Append(Rerouted(task=task.task.id, attempt=task.attempt, worker=other, reason=reason))
+    budget = purse.share(state, task.task)
+    return Dispatch(task.task, task.attempt, task.worker, task.intent, context_of(state, task.task), budget)
+
+
+def _towards_an_end(state: RunState, request: Request, now: float) -> list[Decision]:
+    something = any(True for _ in state.board.having("completed"))
+    if not request.synthesis or not something:
+        return [Finish(answer_of(state, now))]
+    if state.synthesis is None:
+        calls = [CallCondenser(key, results) for key, results in portions(state)]
+        return [*calls] or [CallSynthesizer()]
+    if state.synthesis.more and not state.asked_for_more and can_replan(state):
+        return [CallReplanner(tuple(f"the answer lacks: {more}" for more in state.synthesis.more))]
+    if open_contradictions(state) and state.judgement is None and not state.expired:
+        return [CallJudge()]
+    return [Finish(answer_of(state, now))]
 
 
 def context_of(state: RunState, task: Task) -> tuple[Context, ...]:
@@ -147,15 +270,15 @@ def backoff_s(key: str, attempt: int) -> float:
     return min(BACKOFF_CEILING_S, BACKOFF_S * 2 ** (attempt - 1)) * (0.5 + jitter)
 
 
+def _rest_s(state: RunState, task: TaskState) -> float:
+    return backoff_s(f"{state.request and state.request.id}/{task.task.id}", task.attempt)
+
+
 def _cause(state: RunState, name: str) -> str:
+    task = state.tasks[name].task
     gone = [
         needed
-        for needed in state.tasks[name].task.depends_on
-        if state.tasks[needed].status in ("failed", "skipped") and needed not in state.tasks[name].task.optional
+        for needed in task.depends_on
+        if state.tasks[needed].status in ("failed", "skipped", "dropped") and needed not in task.optional
     ]
     return "needs " + ", ".join(f"{needed} ({state.tasks[needed].status})" for needed in gone)
-
-
-def _reason(state: RunState, name: str) -> str:
-    result = state.tasks[name].result
-    return result.error.message if result and result.error else "failed"

@@ -2,8 +2,12 @@
 
 from collections.abc import Collection, Sequence
 
+from actors.run.vagueness import vagueness
 from protocol.ids import RUN_RULE, is_run_id, token_fault
-from protocol.messages import Plan, Request, Task
+from protocol.messages import Budget, Estimate, Plan, Request, Task
+
+LEAST_TOKENS = 500
+"""A task that spends less than this cannot even be read by a model."""
 
 
 def request_faults(request: Request) -> list[str]:
@@ -31,6 +35,45 @@ def plan_faults(plan: Plan, most_tasks: int, workers: Collection[str] | None = N
     if not faults and (circle := find_cycle(plan.tasks)):
         faults.append("the tasks wait for each other in a circle: " + " → ".join(circle))
     return faults
+
+
+def planner_faults(plan: Plan, most_tasks: int, workers: Collection[str], budget: Budget) -> list[str]:
+    """Why a planner's plan must not run: all of the above, and what only a planner can be held to."""
+    faults = plan_faults(plan, most_tasks, workers)
+    for task in plan.tasks:
+        if not task.success.strip():
+            faults.append(f"task {task.id!r} has no success criterion")
+        if task.intent.strip() and (why := vagueness(task.intent)):
+            faults.append(f"task {task.id!r} is vague ({task.intent.strip()[:60]!r}): {why}")
+        if task.fallback is not None and task.fallback not in workers:
+            faults.append(f"task {task.id!r} has the fallback {task.fallback!r}, and there is no such worker")
+    if budget.steps is not None and len(plan.tasks) + 1 > budget.steps:
+        faults.append(f"{len(plan.tasks)} tasks and a synthesis are over the budget of {budget.steps} steps")
+    if budget.tokens is not None and len(plan.tasks) * LEAST_TOKENS > budget.tokens:
+        faults.append(f"{len(plan.tasks)} tasks are over the budget of {budget.tokens:,} tokens")
+    return faults
+
+
+def estimate(plan: Plan) -> Estimate:
+    """What a sound plan will come to: how many tasks, how long the longest chain, how wide the widest level."""
+    level: dict[str, int] = {}
+    waiting = list(plan.tasks)
+    while waiting:
+        waiting = [task for task in waiting if not _placed(task, level)]
+    levels = list(level.values())
+    return Estimate(
+        tasks=len(plan.tasks),
+        critical_path=max(levels, default=0),
+        widest=max((levels.count(number) for number in set(levels)), default=0),
+        model_calls=len(plan.tasks) + 2,
+    )
+
+
+def _placed(task: Task, level: dict[str, int]) -> bool:
+    if any(needed not in level for needed in task.depends_on):
+        return False
+    level[task.id] = 1 + max((level[needed] for needed in task.depends_on), default=0)
+    return True
 
 
 def unknown_workers(plan: Plan, workers: Collection[str]) -> list[str]:

@@ -1,32 +1,35 @@
 """The state of a run: a fold over its messages, in the order in which they were stored.
 
-What always holds: a message that was folded before, comes late, or speaks of something unknown changes nothing. Each
-fold costs what it changes, not the size of the plan: a fan-out of a thousand tasks is a thousand small steps.
+What always holds: a message that was folded before, comes late, or speaks of something unknown changes nothing.
 """
-
-from typing import Literal
 
 import msgspec
 
-from protocol.controls import Cancel, Control
+from actors.run.board import Board, TaskState
+from protocol.controls import Approve, Cancel, Control, Edit, Reject
 from protocol.events import (
+    Approved,
     Cancelled,
+    Condensed,
     Event,
     Expired,
     Finished,
+    GaveUp,
+    Judged,
     Planned,
     PlanRejected,
+    Refined,
+    ReplanFailed,
+    Replanned,
+    Rerouted,
     Retrying,
     Skipped,
     Started,
     Synthesized,
     Waiting,
 )
-from protocol.messages import Answer, Handoff, Plan, Request, Result, Task, Usage
+from protocol.messages import Answer, Budget, Handoff, Plan, Request, Result, Usage
 from protocol.steps import Step
-
-Status = Literal["waiting", "ready", "handed", "returned", "resting", "completed", "failed", "skipped"]
-SETTLED = frozenset({"completed", "failed", "skipped"})
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,183 +37,213 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     attempts: int = 3
     plan_tries: int = 3
+    revisions: int = 3
     deadline_s: float = 600.0
     planner_tasks: int = 32
     request_tasks: int = 1000
     depth: int = 3
-
-
-class TaskState:
-    """Where one task of the plan stands."""
-
-    __slots__ = ("attempt", "cause", "dependents", "not_before", "result", "status", "task", "unmet")
-
-    def __init__(self, task: Task) -> None:
-        self.task = task
-        self.status: Status = "waiting"
-        self.attempt = 1
-        self.unmet = len(task.depends_on)
-        self.dependents: list[str] = []
-        self.result: Result | None = None
-        self.not_before = 0.0
-        self.cause = ""
+    reading: int = 120_000
 
 
 class RunState:
-    """Everything that is known of a run, and what is due because of it.
-
-    `ready`, `returned`, `lost` and `resting` hold the ids of tasks about which something is to be decided.
-    """
+    """Everything that is known of a run."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
+        self.board = Board()
         self.request: Request | None = None
         self.epoch = 0
         self.started_at = 0.0
         self.plan: Plan | None = None
+        self.plans: list[Plan] = []
+        self.proposed: Planned | None = None
         self.rejections: list[PlanRejected] = []
+        self.controls: list[Approve | Reject | Edit] = []
+        self.controls_done = 0
+        self.why_replan: list[str] = []
+        self.replan_failed = False
         self.waits: set[str] = set()
-        self.tasks: dict[str, TaskState] = {}
-        self.open = 0
-        self.ready: dict[str, None] = {}
-        self.returned: dict[str, None] = {}
-        self.lost: dict[str, None] = {}
-        self.resting: dict[str, None] = {}
         self.cancel_asked: Cancel | None = None
         self.cancelled: Cancelled | None = None
         self.expired: Expired | None = None
+        self.condensed: dict[str, str] = {}
         self.synthesis: Synthesized | None = None
+        self.asked_for_more = False
+        self.judgement: Judged | None = None
         self.answer: Answer | None = None
-        self.spent = Usage()
+        self.spending: dict[str, Usage] = {}
+        self.request_seq = 0
+        self._early: list[Handoff | Result] = []
+
+    @property
+    def tasks(self) -> dict[str, TaskState]:
+        """The tasks of the plan, in its order."""
+        return self.board.tasks
 
     @property
     def deadline(self) -> float:
         """The moment (Unix time) after which only what is there counts."""
         own = self.request.deadline_s if self.request else None
-        return self.started_at + (own if own is not None and own > 0 else self.limits.deadline_s)
+        seconds = own if own is not None and own > 0 else self.limits.deadline_s
+        most = self.request.budget.seconds if self.request else None
+        return self.started_at + (seconds if most is None or most <= 0 else min(seconds, most))
 
     @property
     def handed(self) -> list[TaskState]:
         """The tasks that are with a worker."""
-        return [task for task in self.tasks.values() if task.status == "handed"]
+        return list(self.board.having("handed"))
+
+    @property
+    def may_think(self) -> bool:
+        """Whether the run may ask a model at all: one with its own plan and no synthesis costs no call."""
+        return self.request is not None and (self.request.plan is None or self.request.synthesis)
+
+    @property
+    def revision(self) -> int:
+        """Which revision of the plan is being run."""
+        return len(self.plans)
 
     def fold(self, message: Event | Handoff | Result | Control | Step, at: float) -> None:
         """Take in one message that was stored at that moment."""
         match message:
-            case Result():
-                self._result(message)
-            case Handoff():
-                self._handoff(message)
+            case Result() | Handoff():
+                self._work(message)
             case Started():
                 self._started(message, at)
-            case Planned():
-                self._planned(message)
-            case PlanRejected():
-                self.rejections.append(message)
-                self.spent += message.usage
-            case Waiting():
-                self.waits.add(message.reason)
-            case Retrying():
-                self._retrying(message)
-            case Skipped():
-                self._skipped(message)
+            case Cancel():
+                self.cancel_asked = self.cancel_asked or message
+            case Approve() | Reject() | Edit():
+                if self.proposed is not None and self.plan is None:
+                    self.controls.append(message)
+            case Planned() | PlanRejected() | Approved() | Replanned() | ReplanFailed():
+                self._plan_event(message)
+                self._catch_up()
+            case Retrying() | Refined() | Rerouted() | GaveUp() | Skipped():
+                self._task_event(message)
+                self._catch_up()
+            case Condensed() | Synthesized() | Judged() | Finished():
+                self._end_event(message)
             case Cancelled():
                 self.cancelled = self.cancelled or message
             case Expired():
                 self.expired = self.expired or message
-            case Synthesized():
-                self._synthesized(message)
-            case Finished():
-                self.answer = self.answer or message.answer
-            case Cancel():
-                self.cancel_asked = self.cancel_asked or message
+            case Waiting():
+                self.waits.add(message.reason)
+                self.controls_done = max(self.controls_done, message.control)
             case _:
-                pass  # steps are the worker's own affair; some controls ask for nothing at this stage
+                pass  # steps are the worker's own affair
 
     def _started(self, message: Started, at: float) -> None:
         if self.request is None:
             self.request = message.request
+            self.request_seq = message.request_seq
             self.started_at = at
         self.epoch = max(self.epoch, message.epoch)
 
-    def _planned(self, message: Planned) -> None:
-        if self.plan is not None:
-            return
-        self.plan = message.plan
-        self.spent += message.usage
-        self.tasks = {task.id: TaskState(task) for task in message.plan.tasks}
-        self.open = len(self.tasks)
-        for state in self.tasks.values():
-            for needed in state.task.depends_on:
-                self.tasks[needed].dependents.append(state.task.id)
-            if not state.unmet:
-                self._make_ready(state)
+    def _work(self, message: Handoff | Result) -> None:
+        """What is sent without waiting may be stored in another order: what comes early is kept until it fits."""
+        if self.board.is_early(message.task, message.attempt):
+            self._early.append(message)
+        elif isinstance(message, Handoff):
+            self.board.hand_out(message.task, message.attempt, message.budget)
+        else:
+            self._result(message)
 
-    def _handoff(self, message: Handoff) -> None:
-        state = self.tasks.get(message.task)
-        if state is None or state.status not in ("ready", "resting") or message.attempt != state.attempt:
-            return
-        state.status = "handed"
-        self.ready.pop(message.task, None)
-        self.resting.pop(message.task, None)
+    def _catch_up(self) -> None:
+        early, self._early = self._early, []
+        for message in early:
+            self._work(message)
 
     def _result(self, message: Result) -> None:
-        state = self.tasks.get(message.task)
-        if state is None or state.status != "handed" or message.attempt != state.attempt:
+        if self.expired or self.cancelled or not self.board.take_back(message):
             return
-        self.spent += message.usage
-        state.result = message
-        if message.status == "completed":
-            self._settle(state, "completed")
-        elif self._may_retry(state, message):
-            state.status = "returned"
-            self.returned[message.task] = None
-        else:
-            state.cause = message.error.message if message.error else message.output or message.status
-            self._settle(state, "failed")
+        self._spend(message.worker, message.usage)
+        if message.status == "completed" and message.findings:
+            found = "; ".join(message.findings)
+            self.why_replan.append(f"{message.task} ({message.worker}) found: {found}")
 
-    def _may_retry(self, state: TaskState, result: Result) -> bool:
-        again = result.status == "failed" and (result.error is None or result.error.retryable)
-        return again and state.attempt < self.limits.attempts
+    def _plan_event(self, message: Planned | PlanRejected | Approved | Replanned | ReplanFailed) -> None:
+        match message:
+            case Planned():
+                if self.plan is None and self.proposed is None:
+                    self._spend("planner", message.usage)
+                    self.proposed = message
+                    if self.request is not None and not self.request.review:
+                        self._begin(message.plan)
+            case Approved():
+                self.controls_done = max(self.controls_done, message.control)
+                if self.plan is None and self.proposed is not None:
+                    self._begin(message.plan or self.proposed.plan)
+            case PlanRejected():
+                self.rejections.append(message)
+                self._spend("planner", message.usage)
+                if message.reviewed:
+                    self.controls_done += 1
+                    self.proposed = None
+            case Replanned():
+                if message.plan.revision == self.revision + 1:
+                    self._spend("planner", message.usage)
+                    self._begin(message.plan)
+            case ReplanFailed():
+                self._spend("planner", message.usage)
+                self.why_replan.clear()
+                self.asked_for_more = self.replan_failed = True
 
-    def _retrying(self, message: Retrying) -> None:
-        state = self.tasks.get(message.task)
-        if state is None or state.status != "returned" or message.attempt != state.attempt + 1:
-            return
-        state.status = "resting"
-        state.attempt = message.attempt
-        state.not_before = message.not_before
-        self.returned.pop(message.task, None)
-        self.resting[message.task] = None
+    def _begin(self, plan: Plan) -> None:
+        if self.synthesis is not None and self.synthesis.more:
+            self.asked_for_more = True
+        self.plan = plan
+        self.plans.append(plan)
+        self.why_replan.clear()
+        self.synthesis = self.judgement = None
+        self.board.lay_out(plan)
 
-    def _skipped(self, message: Skipped) -> None:
-        state = self.tasks.get(message.task)
-        if state is None or state.status in SETTLED:
-            return
-        state.cause = message.cause
-        self._settle(state, "skipped")
+    def _task_event(self, message: Retrying | Refined | Rerouted | GaveUp | Skipped) -> None:
+        match message:
+            case Retrying():
+                self.board.try_again(message.task, message.attempt, message.not_before)
+            case Refined():
+                self._spend("refiner", message.usage)
+                if state := self.board.try_again(message.task, message.attempt, message.not_before):
+                    state.intent = message.intent
+            case Rerouted():
+                self.board.reroute(message.task, message.attempt, message.worker)
+            case GaveUp():
+                self.board.fail(message.task, message.reason)
+            case Skipped():
+                self.board.skip(message.task, message.cause)
 
-    def _synthesized(self, message: Synthesized) -> None:
-        if self.synthesis is None:
-            self.synthesis = message
-            self.spent += message.usage
+    def _end_event(self, message: Condensed | Synthesized | Judged | Finished) -> None:
+        match message:
+            case Condensed():
+                if message.key not in self.condensed:
+                    self.condensed[message.key] = message.text
+                    self._spend("synthesizer", message.usage)
+            case Synthesized():
+                if self.synthesis is None:
+                    self.synthesis = message
+                    self._spend("synthesizer", message.usage)
+            case Judged():
+                if self.judgement is None:
+                    self.judgement = message
+                    self._spend("judge", message.usage)
+            case Finished():
+                self.answer = self.answer or message.answer
 
-    def _settle(self, state: TaskState, status: Status) -> None:
-        """A task has come to its end; what waited for it is ready, or lost with it."""
-        state.status = status
-        self.open -= 1
-        for due in (self.ready, self.returned, self.lost, self.resting):
-            due.pop(state.task.id, None)
-        for name in state.dependents:
-            dependent = self.tasks[name]
-            if dependent.status != "waiting":
-                continue
-            if status != "completed" and state.task.id not in dependent.task.optional:
-                self.lost[name] = None
-            dependent.unmet -= 1
-            if dependent.unmet == 0 and name not in self.lost:
-                self._make_ready(dependent)
+    def _spend(self, who: str, usage: Usage) -> None:
+        self.spending[who] = self.spending[who] + usage if who in self.spending else usage
 
-    def _make_ready(self, state: TaskState) -> None:
-        state.status = "ready"
-        self.ready[state.task.id] = None
+    @property
+    def spent(self) -> Usage:
+        """What the run has cost so far."""
+        return sum(self.spending.values(), Usage())
+
+    @property
+    def reserved(self) -> Budget:
+        """What the tasks under way may still spend."""
+        shares = [task.reserved for task in self.handed]
+        return Budget(
+            tokens=sum(share.tokens or 0 for share in shares),
+            steps=sum(share.steps or 0 for share in shares),
+            usd=sum(share.usd or 0.0 for share in shares),
+        )

@@ -1,27 +1,39 @@
 """The desk: what every run of one supervisor shares."""
 
 import asyncio
+import secrets
 from dataclasses import dataclass, field
 
 import msgspec
 
 from actors.artifacts import keep_text
-from actors.bus.port import Bus
+from actors.bus.port import Bus, Stored
 from actors.clock import Clock
+from actors.dead_letter import Refusal, bury
+from actors.record import Entry
+from actors.run.board import TaskState
 from actors.run.decide import Dispatch
+from actors.run.react import View
 from actors.run.state import Limits, RunState
 from actors.settings import Settings
+from actors.supervisor.breakers import Breakers
+from actors.supervisor.judge import Judge
 from actors.supervisor.planner import Planner
+from actors.supervisor.refiner import Refiner
 from actors.supervisor.roster import Roster
 from actors.supervisor.synthesizer import Synthesizer
 from observability.context import traceparent
-from protocol import codec
+from protocol import codec, streams
+from protocol.events import Started
 from protocol.ids import RunId, span_id
-from protocol.messages import Answer, Budget, Context, Handoff, Request
+from protocol.messages import Answer, Artifact, Card, Handoff, Request, Result
 from protocol.subjects import TaskAddress
 
 ENVELOPE_BYTES = 16 * 1024
 """What a message needs beside its longest text."""
+
+HEADROOM_BYTES = 1024
+CUT = " [cut: the whole is in the artifact]"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,28 +47,69 @@ class Desk:
     instance: str
     limits: Limits
     roster: Roster
+    breakers: Breakers
     planner: Planner
+    refiner: Refiner
     synthesizer: Synthesizer
+    judge: Judge
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    _views: list[View] = field(default_factory=lambda: [View()])
+
+    @property
+    def view(self) -> View:
+        """What is known of the other workers; a moment old."""
+        return self._views[0]
+
+    async def look_around(self) -> None:
+        """See who is there, who could stand in for whom, and whom not to trust."""
+        live = await self.roster.live()
+        fallbacks = {name: cards[0].fallback for name, cards in live.items() if cards[0].fallback}
+        self._views[0] = View(fallbacks=fallbacks, shunned=await self.breakers.shunned())
+
+    async def planners_choice(self) -> dict[str, list[Card]]:
+        """The live workers that a planner may choose from: not those whose breaker is open."""
+        shunned = await self.breakers.shunned()
+        live = await self.roster.live(fresh=True)
+        return {name: cards for name, cards in live.items() if name not in shunned} or live
 
     async def handoff(self, state: RunState, request: Request, dispatch: Dispatch) -> Handoff:
         """The handoff of one attempt at a task; context that is too long for a message goes along by reference."""
+        handoff = self._handoff(state, request, dispatch)
+        limit = self.settings.message_bytes - HEADROOM_BYTES
+        if sum(len(part.output) for part in dispatch.context) < limit // 8 or len(codec.encode(handoff)) <= limit:
+            return handoff
+        return await self._fitting(handoff, limit)
+
+    async def _fitting(self, handoff: Handoff, limit: int) -> Handoff:
+        """Outputs cut to what fits; the whole of them goes along as one artifact."""
+        bare = tuple(msgspec.structs.replace(part, output="") for part in handoff.context)
+        used = len(codec.encode(msgspec.structs.replace(handoff, context=bare)))
+        share = max(0, (limit - used) // len(bare) // 2)
+        name = f"{handoff.run}.{handoff.task}.{handoff.attempt}.context"
+        digest = await self.bus.put_artifact(name, whole := msgspec.json.encode(handoff.context))
+        artifact = Artifact(name=name, digest=digest, size=len(whole), media_type="application/json")
+        cut = tuple(
+            part
+            if len(part.output.encode()) <= share
+            else msgspec.structs.replace(part, output=part.output.encode()[:share].decode(errors="ignore") + CUT)
+            for part in handoff.context
+        )
+        return msgspec.structs.replace(handoff, context=cut, artifacts=(*handoff.artifacts, artifact))
+
+    def _handoff(self, state: RunState, request: Request, dispatch: Dispatch) -> Handoff:
         task = dispatch.task
-        address = self._address(request.id, task.worker, task.id, dispatch.attempt)
-        context = dispatch.context
-        if sum(len(part.output) for part in context) > self._room // 4:
-            context = await self._fitting(request.id, context)
+        address = self._address(request.id, dispatch.worker, task.id, dispatch.attempt)
         return Handoff(
             run=request.id,
             task=task.id,
             attempt=dispatch.attempt,
             from_agent="supervisor",
-            to_agent=task.worker,
-            intent=task.intent,
+            to_agent=dispatch.worker,
+            intent=dispatch.intent,
             success=task.success,
-            context=context,
+            context=dispatch.context,
             artifacts=task.artifacts or request.artifacts,
-            budget=task.budget or Budget(),
+            budget=dispatch.budget,
             deadline=state.deadline,
             return_to=address.result,
             depth=self.limits.depth,
@@ -69,6 +122,28 @@ class Desk:
         headers = {"traceparent": traceparent(handoff.run, span)}
         return await self.bus.send(address.handoff, codec.encode(handoff), expect=0, headers=headers)
 
+    def started(self, epoch: int, request: Request, seq: int) -> Started:
+        """The event by which this supervisor takes a run."""
+        nonce = secrets.token_hex(4)
+        return Started(epoch=epoch, supervisor=self.instance, request=request, request_seq=seq, nonce=nonce)
+
+    async def note_success(self, message: Entry) -> None:
+        """A task was completed: what was counted against its worker is forgotten."""
+        if isinstance(message, Result) and message.status == "completed" and self.breakers.is_known(message.worker):
+            await self.breakers.succeeded(message.worker)
+
+    async def note_failure(self, task: TaskState) -> None:
+        """A task came to nothing at its worker. Who ran out of budget, or declined, did not fail."""
+        failed = task.status == "returned" and task.result is not None and task.result.status == "failed"
+        kind = task.result.error.kind if task.result and task.result.error else ""
+        if failed and kind != "budget":
+            await self.breakers.failed(task.worker)
+
+    async def refuse(self, stored: Stored) -> None:
+        """A message of a run that nobody can read is kept among the dead letters."""
+        refusal = Refusal(streams.RUNS, "not a Control, or not on a subject of a run", by=self.instance)
+        await bury(self.bus, stored, refusal)
+
     async def shortened(self, answer: Answer) -> Answer:
         """The answer with its text kept whole as an artifact."""
         text, artifact = await keep_text(self.bus, f"{answer.run}.answer", answer.text, self._room)
@@ -80,14 +155,3 @@ class Desk:
 
     def _address(self, run: str, worker: str, task: str, attempt: int) -> TaskAddress:
         return TaskAddress(RunId(run), self.team, worker, task, attempt)
-
-    async def _fitting(self, run: str, context: tuple[Context, ...]) -> tuple[Context, ...]:
-        share = self._room // len(context)
-        fitting: list[Context] = []
-        for part in context:
-            if len(part.output.encode()) <= share:
-                fitting.append(part)
-                continue
-            text, artifact = await keep_text(self.bus, f"{run}.{part.task}.output", part.output, share)
-            fitting.append(msgspec.structs.replace(part, output=text, artifacts=(*part.artifacts, artifact)))
-        return tuple(fitting)

@@ -1,31 +1,49 @@
 """One run under way: the thin shell around the pure core. It moves bytes; what to do is decided elsewhere."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
 from math import inf
-from typing import Any
 
 import structlog
 
 from actors.bus.port import Stored
 from actors.lease import Lease
 from actors.record import Recorded, understand
-from actors.run.decide import Append, CallPlanner, CallSynthesizer, Decision, Dispatch, Finish, WakeAt, decide
+from actors.run.answer import too_large
+from actors.run.decide import Append, CallPlanner, CallReplanner, Decision, Dispatch, Finish, WakeAt, decide
 from actors.run.plan_check import unknown_workers
 from actors.run.state import RunState
 from actors.supervisor.desk import Desk
 from actors.supervisor.journal import Journal
-from actors.token_feed import TokenFeed
+from actors.supervisor.planner import Workers
+from actors.supervisor.thought import Thought, name_of, thinking
 from actors.verdict import Ack, Retry, Verdict
-from protocol import subjects
+from protocol import streams, subjects
 from protocol.errors import ConflictError, FencedError, TooLargeError
-from protocol.events import Cancelled, Event, Expired, Finished, Planned, PlanRejected, Started, Waiting
+from protocol.events import (
+    Cancelled,
+    Event,
+    Expired,
+    Finished,
+    GaveUp,
+    Planned,
+    PlanRejected,
+    Rerouted,
+    Waiting,
+)
 from protocol.messages import Answer, Plan, Request
 
 LOOK_AGAIN_S = 0.5
 QUEUED_S = 1.0
 
 log = structlog.get_logger()
+
+
+class DuplicateError(Exception):
+    """The same request was stored twice: the run is in other hands, and rightly so."""
+
+
+class StoppedError(Exception):
+    """The process is stopping: others go on with the run."""
 
 
 class LiveRun:
@@ -66,20 +84,33 @@ class LiveRun:
 
     async def live(self) -> Verdict:
         """Bring the run to its end."""
-        await self._open()
         try:
-            while self.state.answer is None:
-                await self._act()
-                if self.state.answer is not None:
-                    break
-                if self._desk.stopping.is_set() and not self._calls:
-                    await self._journal.settle()
-                    return Retry(0.0)
-                await self._listen()
+            await self._open()
+        except DuplicateError as duplicate:
+            log.info("request.duplicate", run=self._request.id, reason=str(duplicate))
+            return Ack(sure=True)
+        try:
+            await self._go_on()
+        except TooLargeError as error:
+            await self._journal.settle()
+            await self._finish(too_large(self.state, error, self._desk.clock.now()))
+        except StoppedError:
+            return Retry(0.0)
         finally:
             for call in self._calls.values():
                 call.cancel()
         return Ack(sure=True)
+
+    async def _go_on(self) -> None:
+        """Decide and act until there is an answer."""
+        while self.state.answer is None:
+            await self._act()
+            if self.state.answer is not None:
+                return
+            if self._desk.stopping.is_set() and not self._calls:
+                await self._journal.settle()
+                raise StoppedError
+            await self._listen()
 
     async def _open(self) -> None:
         """Take the run: a fresh one straight away, one with a past after reading it."""
@@ -94,13 +125,20 @@ class LiveRun:
         self._journal = Journal(self._desk.bus, self._request.id, self._lease)
         for entry in await self._journal.past():
             self._fold(entry)
-        if self.state.answer is None:
-            await self._start(self.state.epoch + 1)
-            await self._read_news()
+        if self.state.answer is not None:
+            return
+        if await self._is_duplicate():
+            raise DuplicateError(f"run {self._request.id} belongs to another copy of this request")
+        await self._start(self.state.epoch + 1)
+        await self._read_news()
+
+    async def _is_duplicate(self) -> bool:
+        """Whether the run was begun for another stored copy of the request, which still stands and keeps it alive."""
+        first, own = self.state.request_seq, self._lease.delivery.message.seq
+        return 0 < first != own and await self._desk.bus.get(streams.REQUESTS, first) is not None
 
     async def _start(self, epoch: int) -> None:
-        event = Started(epoch=epoch, supervisor=self._desk.instance, request=self._request)
-        await self._append(event)
+        await self._append(self._desk.started(epoch, self._request, self._lease.delivery.message.seq))
         self._rest_looks()
 
     async def _act(self) -> None:
@@ -112,7 +150,9 @@ class LiveRun:
                 if call.done():
                     del self._calls[name]
                     await self._append(call.result())
-            decisions = decide(self.state, self._desk.clock.now())
+            if self.state.board.returned:
+                await self._desk.look_around()
+            decisions = decide(self.state, self._desk.clock.now(), self._desk.view)
             moved = [await self._carry_out(decision) for decision in decisions]
             if not any(moved):
                 return
@@ -124,26 +164,47 @@ class LiveRun:
                 return await self._follow(event)
             case Dispatch():
                 await self._dispatch(decision)
-            case CallPlanner(faults):
-                await self._plan(faults)
-            case CallSynthesizer():
-                await self._call("synthesizer", self._synthesize)
             case Finish(answer):
                 await self._finish(answer)
             case WakeAt(time):
                 self._due = min(self._due, time)
+            case _:
+                await self._think(decision)
         return False
+
+    async def _think(self, thought: Thought) -> None:
+        """Start a paid call, unless it is under way or we are stopping; right after making sure the run is ours."""
+        name = name_of(thought)
+        if name in self._calls or self._desk.stopping.is_set():
+            return
+        workers: Workers = {}
+        if isinstance(thought, CallPlanner | CallReplanner):
+            workers = await self._desk.planners_choice()
+            if not workers:
+                await self._wait_because(f"no worker of team {self._desk.team!r} is alive")
+                return
+        if not self._lease.certain:
+            await self._journal.check()
+        work = thinking(thought, self._desk, self._request, self.state, workers)
+        task = self._calls[name] = asyncio.create_task(work())
+        task.add_done_callback(lambda _: self._wake.set())
 
     async def _follow(self, event: Event) -> bool:
         """Write an event that follows from the state. It need not be stored before we go on: it would be the same."""
         if isinstance(event, Planned) and not await self._can_begin(event.plan):
             return False
+        if isinstance(event, GaveUp | Rerouted):
+            await self._desk.note_failure(self.state.tasks[event.task])
         await self._append(event, wait=False)
         if isinstance(event, Cancelled | Expired):
             await self._desk.bus.emit(subjects.cancel(self._request.id), b"")
         return True
 
     async def _dispatch(self, dispatch: Dispatch) -> None:
+        breakers = self._desk.breakers
+        if breakers.is_known(dispatch.worker) and not await breakers.admit(dispatch.worker):
+            await self._wait_because(f"{dispatch.worker} has failed too often lately: its tasks wait")
+            return
         handoff = await self._desk.handoff(self.state, self._request, dispatch)
         stored = await self._desk.send_handoff(handoff)
         stored.add_done_callback(self._handed)
@@ -168,31 +229,6 @@ class LiveRun:
             await self._append(PlanRejected(faults=tuple(faults)), wait=False)
             self._wake.set()
         return False
-
-    async def _plan(self, faults: tuple[str, ...]) -> None:
-        workers = await self._desk.roster.live()
-        if not workers:
-            await self._wait_because(f"no worker of team {self._desk.team!r} is alive")
-            return
-
-        async def plan() -> Event:
-            return await self._desk.planner.plan(self._request, workers, faults)
-
-        await self._call("planner", plan)
-
-    async def _synthesize(self) -> Event:
-        subject = subjects.answer_tokens(self._request.id)
-        async with TokenFeed(self._desk.bus, self._desk.clock, subject) as feed:
-            return await self._desk.synthesizer.synthesize(self._request.id, self.state, feed.say)
-
-    async def _call(self, name: str, work: Callable[[], Coroutine[Any, Any, Event]]) -> None:
-        """Start a paid call, unless it is under way, or we are stopping; right after making sure the run is ours."""
-        if name in self._calls or self._desk.stopping.is_set():
-            return
-        if not self._lease.certain:
-            await self._journal.check()
-        task = self._calls[name] = asyncio.create_task(work())
-        task.add_done_callback(lambda _: self._wake.set())
 
     async def _wait_because(self, reason: str) -> None:
         self._due = min(self._due, self._desk.clock.now() + LOOK_AGAIN_S)
@@ -224,8 +260,12 @@ class LiveRun:
             raise self._broken
         heard, self._inbox = self._inbox, []
         for stored in heard:
-            if entry := understand(stored):
+            entry = understand(stored)
+            if entry is None:
+                await self._desk.refuse(stored)
+            else:
                 self._fold(entry)
+                await self._desk.note_success(entry.message)
         if heard:
             self._rest_looks()
         elif self._desk.clock.now() >= self._look_at:
@@ -243,7 +283,7 @@ class LiveRun:
         self._look_at = self._desk.clock.now() + self._desk.settings.poll_s
 
     async def _say_who_is_missing(self) -> None:
-        wanted = {task.task.worker for task in self.state.handed}
+        wanted = {task.worker for task in self.state.handed}
         for name in sorted(wanted - set(await self._desk.roster.live())):
             await self._wait_because(f"no {name} is alive: its tasks wait")
 

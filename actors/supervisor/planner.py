@@ -1,53 +1,98 @@
 """The planner: asks a model for a plan and checks what comes back. Its outcome is one Event."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 
-from actors.model.port import Call, Model, Turn
-from actors.model.structured import structured
-from actors.run.plan_check import plan_faults
-from actors.supervisor.prompts import PLAN_TOOL, PLANNER, plan_tool, planning
-from protocol.errors import ModelError
-from protocol.events import Planned, PlanRejected
+from actors.model.port import Model
+from actors.run.plan_check import estimate, planner_faults
+from actors.run.revision import revised
+from actors.run.state import RunState
+from actors.settings import Settings
+from actors.supervisor import prompts
+from actors.supervisor.instructions import PLANNER
+from actors.supervisor.role import Role
+from protocol.events import Planned, PlanRejected, ReplanFailed, Replanned
 from protocol.messages import Card, Plan, Request, Usage
+
+Workers = Mapping[str, Sequence[Card]]
 
 
 class Planner:
     """A role of its own: its prompt, its model, its limits."""
 
-    def __init__(self, model: Model, *, name: str, max_tokens: int, most_tasks: int) -> None:
-        self._model = model
-        self._name = name
-        self._max_tokens = max_tokens
+    def __init__(self, role: Role, *, most_tasks: int, tries: int) -> None:
+        self._role = role
         self._most_tasks = most_tasks
+        self._tries = tries
 
-    async def plan(
-        self, request: Request, workers: Mapping[str, Sequence[Card]], faults: Sequence[str]
-    ) -> Planned | PlanRejected:
+    async def plan(self, request: Request, workers: Workers, faults: Sequence[str]) -> Planned | PlanRejected:
         """One try: the plan, or everything that is wrong with what came back."""
-        call = Call(
-            run=request.id,
-            role="planner",
-            system=PLANNER,
-            turns=[Turn(role="user", content=planning(request, faults, self._most_tasks))],
-            tools=[plan_tool(workers)],
-            force=PLAN_TOOL,
-            model=self._name,
-            max_tokens=self._max_tokens,
-        )
+        asked = prompts.planning(request, faults, self._most_tasks)
+        filled = await self._role.fill(request.id, asked, prompts.plan_tool(workers))
+        if filled.found is None:
+            return PlanRejected(faults=(f"there is no plan: {filled.fault}",), usage=filled.usage, reply=filled.said)
+        if cannot := _cannot(filled.found):
+            return PlanRejected(faults=(_nobody(cannot, workers),), usage=filled.usage, hopeless=True)
+        plan, wrong = self._checked(filled.found, request, workers)
+        if plan is None or wrong:
+            return PlanRejected(faults=tuple(wrong), usage=filled.usage)
+        return Planned(plan=plan, usage=filled.usage, estimate=estimate(plan))
+
+    async def replan(self, state: RunState, workers: Workers, reasons: Sequence[str]) -> Replanned | ReplanFailed:
+        """A new revision within the tries there are, or everything that was wrong with the last one."""
+        request = state.request or Request()
+        usage, wrong = Usage(), list[str]()
+        for _ in range(self._tries):
+            asked = prompts.replanning(state, reasons, wrong)
+            filled = await self._role.fill(request.id, asked, prompts.plan_tool(workers))
+            usage += filled.usage
+            if filled.found is None:
+                wrong = [f"there is no plan: {filled.fault}"]
+                continue
+            if cannot := _cannot(filled.found):
+                return ReplanFailed(reasons=tuple(reasons), faults=(cannot,), usage=usage)
+            plan, wrong = self._checked(filled.found, request, [*workers, *_known(state)], state)
+            if plan is not None and not wrong:
+                return Replanned(plan=plan, reasons=tuple(reasons), usage=usage)
+        return ReplanFailed(reasons=tuple(reasons), faults=tuple(wrong), usage=usage)
+
+    def _checked(
+        self, found: dict[str, Any], request: Request, workers: Sequence[str] | Workers, state: RunState | None = None
+    ) -> tuple[Plan | None, list[str]]:
         try:
-            reply = await self._model.call(call)
-        except ModelError as error:
-            return PlanRejected(faults=(f"the model gave no plan: {error}",), usage=Usage(model_calls=1))
-        found = structured(reply, PLAN_TOOL)
-        if found is None:
-            said = reply.text[:500]
-            return PlanRejected(faults=("the reply holds no plan: use the tool",), usage=reply.usage, reply=said)
-        try:
-            plan = msgspec.convert(found | {"revision": 1}, Plan)
+            plan = msgspec.convert({**found, "revision": 1}, Plan)
         except msgspec.ValidationError as error:
-            return PlanRejected(faults=(f"the plan does not fit its schema: {error}",), usage=reply.usage)
-        if wrong := plan_faults(plan, self._most_tasks, workers):
-            return PlanRejected(faults=tuple(wrong), usage=reply.usage)
-        return Planned(plan=plan, usage=reply.usage)
+            return None, [f"the plan does not fit its schema: {error}"]
+        wrong: list[str] = []
+        if state is not None:
+            plan, wrong = revised(state, plan)
+        return plan, wrong + planner_faults(plan, self._most_tasks, workers, request.budget)
+
+
+def planner_for(model: Model, settings: Settings) -> Planner:
+    """The planner as the settings have it."""
+    role = Role(
+        model,
+        name="planner",
+        model_name=settings.model_planner,
+        system=PLANNER,
+        max_tokens=settings.max_tokens,
+    )
+    return Planner(role, most_tasks=settings.planner_tasks, tries=settings.plan_tries)
+
+
+def _known(state: RunState) -> list[str]:
+    """Workers that tasks of the plan already went to: they may be gone, but what they did stays."""
+    return [task.task.worker for task in state.tasks.values() if task.status in ("completed", "handed")]
+
+
+def _cannot(found: dict[str, Any]) -> str:
+    reason = found.get("cannot")
+    return reason.strip() if isinstance(reason, str) and not found.get("tasks") else ""
+
+
+def _nobody(reason: str, workers: Workers) -> str:
+    who = "; ".join(f"{name}: {cards[0].summary}" for name, cards in workers.items())
+    return f"Nobody here can do this: {reason} Who is here: {who}"

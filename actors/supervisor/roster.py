@@ -33,9 +33,9 @@ class Roster:
         self._read_at = float("-inf")
         self._known: set[str] = set()
 
-    async def live(self) -> dict[str, list[Card]]:
-        """The live cards of each kind of worker, hardly older than a moment."""
-        if self._clock.monotonic() - self._read_at > FRESH_S:
+    async def live(self, *, fresh: bool = False) -> dict[str, list[Card]]:
+        """The live cards of each kind of worker: as they are now with `fresh`, else hardly older than a moment."""
+        if fresh or self._clock.monotonic() - self._read_at > FRESH_S:
             self._cards = [card for _, card in await read_cards(self._bus, self._team)]
             self._read_at = self._clock.monotonic()
             self._known |= {card.worker for card in self._cards}

@@ -14,9 +14,14 @@ from actors.run.plan_check import request_faults
 from actors.run.state import Limits
 from actors.runner import Runner
 from actors.settings import Settings
+from actors.supervisor import instructions
+from actors.supervisor.breakers import Breakers
 from actors.supervisor.desk import Desk
+from actors.supervisor.judge import Judge
 from actors.supervisor.live_run import LiveRun
-from actors.supervisor.planner import Planner
+from actors.supervisor.planner import planner_for
+from actors.supervisor.refiner import Refiner
+from actors.supervisor.role import Role
 from actors.supervisor.roster import Roster
 from actors.supervisor.synthesizer import Synthesizer
 from actors.verdict import Refuse, Verdict
@@ -25,6 +30,7 @@ from protocol.ids import derived_run_id, is_run_id
 from protocol.messages import Request
 
 TICK_S = 0.1
+LOOK_AROUND_S = 1.0
 STARTED_BYTES = 2048
 """What the `started` event needs beside the request it carries."""
 
@@ -48,7 +54,9 @@ class Supervisor:
         async with (
             self._bus.subscribe(subjects.all_results(team), self._heard),
             self._bus.subscribe(subjects.ALL_CONTROLS, self._heard),
+            self._bus.subscribe(subjects.breakers(team), self._desk.breakers.heard),
         ):
+            await self._desk.look_around()
             forget = self._bus.on_reconnect(self._look)
             ticks = asyncio.create_task(self._tick())
             stops = asyncio.create_task(self._stop_runs(stop))
@@ -66,12 +74,12 @@ class Supervisor:
         request = codec.decode(stored.data, Request)
         if request.id and not is_run_id(request.id):
             return Refuse("; ".join(request_faults(request)))
-        if len(stored.data) > (limit := self._settings.message_bytes - STARTED_BYTES):
-            return Refuse(
-                f"the request has {len(stored.data):,} bytes; the limit is {limit:,}: send less, or by artifact"
-            )
         run = request.id or derived_run_id(streams.REQUESTS, stored.seq, stored.time_ns)
-        live = LiveRun(self._desk, msgspec.structs.replace(request, id=run, team=self._desk.team), lease)
+        request = msgspec.structs.replace(request, id=run, team=self._desk.team)
+        size, limit = len(codec.encode(request)), self._settings.message_bytes - STARTED_BYTES
+        if size > limit:
+            return Refuse(f"the request has {size:,} bytes with all its fields; the limit is {limit:,}")
+        live = LiveRun(self._desk, request, lease)
         # A request may be delivered again to the process that holds it: both go on until the log says whose it is.
         self._runs.setdefault(run, []).append(live)
         with structlog.contextvars.bound_contextvars(run=run, trace_id=run):
@@ -94,9 +102,13 @@ class Supervisor:
         return [live for same in self._runs.values() for live in same]
 
     async def _tick(self) -> None:
+        looked = 0.0
         while True:
             await self._desk.clock.sleep(TICK_S)
             now = self._desk.clock.now()
+            if self._runs and now >= looked + LOOK_AROUND_S:
+                looked = now
+                await self._desk.look_around()
             for live in self._all():
                 live.tick(now)
 
@@ -111,12 +123,18 @@ def _desk(bus: Bus, clock: Clock, model: Model, settings: Settings, *, instance:
     limits = Limits(
         attempts=settings.attempts,
         plan_tries=settings.plan_tries,
+        revisions=settings.revisions,
         deadline_s=settings.deadline_s,
         planner_tasks=settings.planner_tasks,
         request_tasks=settings.request_tasks,
         depth=settings.depth,
+        reading=settings.reading,
     )
-    tokens = settings.max_tokens
+
+    def role(name: str, model_name: str, system: str) -> Role:
+        return Role(model, name=name, model_name=model_name, system=system, max_tokens=settings.max_tokens)
+
+    writer = role("synthesizer", settings.model_synthesizer, instructions.SYNTHESIZER)
     return Desk(
         bus=bus,
         clock=clock,
@@ -125,6 +143,9 @@ def _desk(bus: Bus, clock: Clock, model: Model, settings: Settings, *, instance:
         instance=instance,
         limits=limits,
         roster=Roster(bus, clock, settings.team),
-        planner=Planner(model, name=settings.model_planner, max_tokens=tokens, most_tasks=settings.planner_tasks),
-        synthesizer=Synthesizer(model, name=settings.model_synthesizer, max_tokens=tokens),
+        breakers=Breakers(bus, clock, settings.team, after=settings.breaker_failures, cool_s=settings.breaker_cool_s),
+        planner=planner_for(model, settings),
+        refiner=Refiner(role("refiner", settings.model_planner, instructions.REFINER)),
+        synthesizer=Synthesizer(writer, role("condenser", settings.model_synthesizer, instructions.CONDENSER)),
+        judge=Judge(role("judge", settings.model_judge or settings.model_synthesizer, instructions.JUDGE)),
     )

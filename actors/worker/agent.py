@@ -8,12 +8,14 @@ import structlog
 
 from actors.bus.port import Bus
 from actors.clock import Clock
-from actors.model.port import Block, Call, Model, ToolSpec
+from actors.model.port import Block, Call, Model, ToolSpec, Turn
 from actors.settings import Settings
 from actors.token_feed import TokenFeed
+from actors.worker.allowance import answer_tokens, overrun
+from actors.worker.answers import FIELDS, SPECS, declined, findings
 from actors.worker.definition import Outcome, Worker
 from actors.worker.logbook import Logbook
-from actors.worker.moves import AskModel, CallTools, Done, next_move, spent, turns_taken
+from actors.worker.moves import AskModel, CallTools, Done, last_words, next_move, spent, turns_taken
 from actors.worker.prompts import system_prompt, task_prompt
 from protocol import subjects
 from protocol.errors import ModelError, ToolError
@@ -43,38 +45,56 @@ class Agent:
         self._clock = clock
         self._settings = settings
         self._system = system_prompt(worker.prompt)
-        self._tools = [ToolSpec(name=t.name, description=t.description, schema=t.schema) for t in worker.tools]
+        own = [ToolSpec(name=t.name, description=t.description, schema=t.schema) for t in worker.tools]
+        self._tools = [*own, *SPECS]
 
     async def work(self, handoff: Handoff, logbook: Logbook, stopping: asyncio.Event) -> Outcome:
-        """Go on from the steps in the logbook until the model is done."""
+        """Go on from the steps in the logbook until the model is done, has declined, or has used up its budget."""
+        before_s = spent(logbook.steps).seconds
+        outcome = await self._loop(handoff, logbook, stopping)
+        return msgspec.structs.replace(
+            outcome, findings=findings(logbook.steps), usage=spent(logbook.steps), before_s=before_s
+        )
+
+    async def _loop(self, handoff: Handoff, logbook: Logbook, stopping: asyncio.Event) -> Outcome:
         prompt = task_prompt(handoff)
-        most = self._worker.max_turns or self._settings.max_turns
-        before = spent(logbook.steps)
         while True:
             if stopping.is_set():
                 raise Yielded
+            if (reason := declined(logbook.steps)) is not None:
+                return Outcome(output=reason, declined=True)
             match next_move(prompt, logbook.steps):
                 case Done(text, stop_reason):
-                    outcome = _outcome(text, stop_reason)
-                    return msgspec.structs.replace(outcome, usage=spent(logbook.steps), before_s=before.seconds)
-                case AskModel(turns):
-                    if turns_taken(logbook.steps) >= most:
-                        return _failed(logbook, "turns", f"no result after {most} turns of the model", before.seconds)
-                    call = Call(
-                        run=handoff.run,
-                        role=self._worker.name,
-                        system=self._system,
-                        turns=turns,
-                        tools=self._tools,
-                        model=self._worker.model or self._settings.model_worker,
-                        max_tokens=self._settings.max_tokens,
-                    )
-                    try:
-                        await self._ask(handoff, logbook, call)
-                    except ModelError as error:
-                        return _failed(logbook, error.kind, str(error), before.seconds, retryable=error.retryable)
+                    return _outcome(text, stop_reason)
                 case CallTools(uses):
                     await self._call_tools(logbook, uses)
+                case AskModel(turns):
+                    if fault := await self._turn(handoff, logbook, turns):
+                        return Outcome(output=last_words(logbook.steps), error=fault)
+
+    async def _turn(self, handoff: Handoff, logbook: Logbook, turns: list[Turn]) -> Fault | None:
+        """One more turn of the model; what speaks against it, or went wrong with it."""
+        most = self._worker.max_turns or self._settings.max_turns
+        if turns_taken(logbook.steps) >= most:
+            return Fault(kind="budget", message=f"no result after {most} turns of the model")
+        call = Call(
+            run=handoff.run,
+            role=self._worker.name,
+            system=self._system,
+            turns=turns,
+            tools=self._tools,
+            model=self._worker.model or self._settings.model_worker,
+            max_tokens=self._settings.max_tokens,
+        )
+        used = spent(logbook.steps)
+        if why := overrun(handoff.budget, used, call):
+            return Fault(kind="budget", message=why)
+        call = msgspec.structs.replace(call, max_tokens=answer_tokens(handoff.budget, used, call))
+        try:
+            await self._ask(handoff, logbook, call)
+        except ModelError as error:
+            return Fault(kind=error.kind, message=str(error), retryable=error.retryable, refinable=False)
+        return None
 
     async def _ask(self, handoff: Handoff, logbook: Logbook, call: Call) -> None:
         if not await logbook.still_ours():
@@ -108,6 +128,8 @@ class Agent:
                 task.cancel()
 
     async def _call_tool(self, name: str, arguments: dict[str, Any]) -> tuple[str, bool]:
+        if name in FIELDS:
+            return str(arguments.get(FIELDS[name], "")).strip() or "no reason given", False
         tool = self._worker.tool(name)
         if tool is None:
             log.warning("tool.denied", tool=name, worker=self._worker.name)
@@ -129,8 +151,3 @@ def _outcome(text: str, stop_reason: str | None) -> Outcome:
     if stop_reason == "model_context_window_exceeded":
         return Outcome(output=text, error=Fault(kind="context", message="the task outgrew the context of the model"))
     return Outcome(output=text)
-
-
-def _failed(logbook: Logbook, kind: str, message: str, before_s: float, *, retryable: bool = False) -> Outcome:
-    fault = Fault(kind=kind, message=message, retryable=retryable)
-    return Outcome(error=fault, usage=spent(logbook.steps), before_s=before_s)

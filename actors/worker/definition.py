@@ -25,6 +25,9 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     before_s: float = 0.0
 
 
+RESERVED = frozenset({"decline_task", "report_finding"})
+"""Tools that every agent has, to hand a task back or to speak to the planner."""
+
 Work = Callable[[Handoff], Awaitable[str | Outcome] | str | Outcome]
 
 
@@ -62,5 +65,6 @@ def _faults(worker: Worker) -> list[str]:
     if worker.concurrency is not None and worker.concurrency < 1:
         faults.append(f"worker {worker.name!r}: concurrency must be at least 1")
     names = [tool.name for tool in worker.tools]
+    faults += [f"worker {worker.name!r}: every worker has a tool {n!r} already" for n in names if n in RESERVED]
     faults += [f"worker {worker.name!r} has two tools named {n!r}" for n in sorted(set(names)) if names.count(n) > 1]
     return faults

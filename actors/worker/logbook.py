@@ -32,7 +32,7 @@ class Logbook:
         if self._address.steps in last:
             stored = await self._bus.read(streams.RUNS, self._address.steps)
             self._seq = stored[-1].seq
-            self.steps = [codec.decode_step(step.data) for step in stored]
+            self.steps = [step for message in stored if (step := _readable(message))]
         self._lease.proved(sent)
         return True
 
@@ -75,8 +75,26 @@ class Logbook:
         if self._address.result in last:
             return True
         log, control = last.get(subjects.log(self._address.run)), last.get(subjects.control(self._address.run))
-        try:
-            ended = log is not None and isinstance(codec.decode_event(log.data), Finished | Cancelled | Expired)
-            return ended or (control is not None and isinstance(codec.decode_control(control.data), Cancel))
-        except UndecodableError:
-            return False
+        return (log is not None and _ends_run(log)) or (control is not None and _is_cancel(control))
+
+
+def _readable(stored: Stored) -> Step | None:
+    """A step of a kind that this version does not know is passed over."""
+    try:
+        return codec.decode_step(stored.data)
+    except UndecodableError:
+        return None
+
+
+def _ends_run(stored: Stored) -> bool:
+    try:
+        return isinstance(codec.decode_event(stored.data), Finished | Cancelled | Expired)
+    except UndecodableError:
+        return False
+
+
+def _is_cancel(stored: Stored) -> bool:
+    try:
+        return isinstance(codec.decode_control(stored.data), Cancel)
+    except UndecodableError:
+        return False

@@ -42,15 +42,14 @@ Move = AskModel | CallTools | Done
 def next_move(prompt: str, steps: Sequence[Step]) -> Move:
     """What is to be done after these steps."""
     turns = [Turn(role="user", content=prompt)]
-    results = {step.call: step for step in steps if isinstance(step, ToolCalled)}
     said: list[str] = []
-    for step in steps:
+    for at, step in enumerate(steps):
         if not isinstance(step, ModelCalled):
             continue
-        reply = reply_of(step)
+        reply, results = reply_of(step), _results(steps, at)
         turns.append(Turn(role="assistant", content=reply.content))
         missing = [use for use in reply.tool_uses if use["id"] not in results]
-        if reply.tool_uses and missing:
+        if missing:
             return CallTools(missing)
         if reply.tool_uses:
             turns.append(Turn(role="user", content=[_result_block(results[use["id"]]) for use in reply.tool_uses]))
@@ -61,6 +60,17 @@ def next_move(prompt: str, steps: Sequence[Step]) -> Move:
         elif step.stop_reason != "pause_turn":
             return Done("".join([*said, reply.text]), step.stop_reason)
     return AskModel(turns)
+
+
+def _results(steps: Sequence[Step], at: int) -> dict[str, ToolCalled]:
+    """The tool calls that answer one turn: those before the next. Some servers use an id again in a later turn."""
+    found: dict[str, ToolCalled] = {}
+    for step in steps[at + 1 :]:
+        if isinstance(step, ModelCalled):
+            break
+        if isinstance(step, ToolCalled):
+            found[step.call] = step
+    return found
 
 
 def reply_of(step: ModelCalled) -> Reply:
@@ -77,6 +87,12 @@ def spent(steps: Sequence[Step]) -> Usage:
         elif isinstance(step, ToolCalled):
             total += Usage(tool_calls=1, seconds=step.seconds)
     return total
+
+
+def last_words(steps: Sequence[Step]) -> str:
+    """The last text of the model: all there is of a task that was broken off."""
+    texts = [reply_of(step).text for step in steps if isinstance(step, ModelCalled)]
+    return next((text for text in reversed(texts) if text.strip()), "")
 
 
 def turns_taken(steps: Sequence[Step]) -> int:

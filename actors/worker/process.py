@@ -21,12 +21,15 @@ from actors.worker.agent import Agent, Over, Yielded
 from actors.worker.definition import Outcome, Worker
 from actors.worker.heartbeat import Heartbeat
 from actors.worker.logbook import Logbook
+from observability.logs import trace_of
 from protocol import codec, streams, subjects
-from protocol.errors import ConflictError, DeclinedError, FencedError, HandoffError, TooLargeError
-from protocol.messages import NOTHING, Card, Fault, Handoff, Result, ResultStatus
+from protocol.errors import ConflictError, DeclinedError, FencedError, HandoffError, TooLargeError, UndecodableError
+from protocol.messages import NOTHING, Card, Fault, Handoff, Result, ResultStatus, Usage
 from protocol.subjects import TaskAddress
 
 RECENT = 64
+LONGEST = 4000
+MOST_FINDINGS = 20
 
 log = structlog.get_logger()
 
@@ -82,10 +85,14 @@ class WorkerProcess:
 
     async def _handle(self, lease: Lease) -> Verdict:
         stored, count = lease.delivery.message, lease.delivery.count
-        handoff = codec.decode(stored.data, Handoff)
         address = subjects.address_of(stored.subject)
+        try:
+            handoff = codec.decode(stored.data, Handoff)
+        except UndecodableError as error:
+            return await self._refuse(address, "undecodable", str(error))
         if count > self._settings.deliveries:
-            return await self._poison(address, count)
+            reason = f"handed out {count} times without an outcome: every instance that took it was lost"
+            return await self._refuse(address, "poison", reason)
         logbook = Logbook(self._bus, address, lease)
         if not self._may_skip_look(stored, count):
             if not await logbook.look():
@@ -131,8 +138,8 @@ class WorkerProcess:
             output=outcome.output,
             data=msgspec.Raw(msgspec.json.encode(outcome.data)),
             confidence=outcome.confidence,
-            findings=outcome.findings,
-            error=outcome.error,
+            findings=tuple(finding[:LONGEST] for finding in outcome.findings[:MOST_FINDINGS]),
+            error=_bounded(outcome.error),
             usage=usage,
         )
         await self._give_back(result, address)
@@ -153,9 +160,10 @@ class WorkerProcess:
         except DeclinedError as error:
             return Outcome(output=str(error), declined=True)
         except HandoffError as error:
-            return Outcome(error=Fault(kind=type(error).__name__, message=str(error), retryable=error.retryable))
-        except Exception as error:
-            log.warning("task.failed", run=handoff.run, task=handoff.task, exc_info=error)
+            fault = Fault(kind=type(error).__name__, message=str(error), retryable=error.retryable, refinable=False)
+            return Outcome(error=fault)
+        except Exception as error:  # noqa: BLE001  whatever a worker's own code raises becomes a failed result
+            log.warning("task.failed", run=handoff.run, task=handoff.task, trace=trace_of(error))
             return Outcome(error=Fault(kind=type(error).__name__, message=f"{error}", retryable=True))
 
     async def _call_function(self, handoff: Handoff) -> Outcome:
@@ -167,22 +175,35 @@ class WorkerProcess:
         return returned if isinstance(returned, Outcome) else Outcome(output=str(returned))
 
     async def _give_back(self, result: Result, address: TaskAddress) -> None:
-        """Store the result, write-once; if one is there already, that one counts and ours is not needed."""
+        """Store the result, write-once; one that is too big goes along as an artifact, or says that it was too big."""
+        try:
+            await self._store(result, address)
+            return
+        except TooLargeError:
+            name = f"{address.run}.{address.task}.{address.attempt}.output"
+            room = self._settings.message_bytes // 2
+            text, artifact = await keep_text(self._bus, name, result.output, room)
+        short = msgspec.structs.replace(result, output=text, artifacts=(*result.artifacts, artifact), data=NOTHING)
+        try:
+            await self._store(short, address)
+        except TooLargeError as error:
+            fault = Fault(kind="too_large", message=str(error))
+            await self._store(self._failed(address, fault, result.usage), address)
+
+    async def _store(self, result: Result, address: TaskAddress) -> None:
+        """If a result is there already, that one counts and ours is not needed."""
         try:
             await self._bus.publish(address.result, codec.encode(result), expect=0)
         except ConflictError:
             log.info("result.there_already", run=address.run, task=address.task)
-        except TooLargeError:
-            room = self._settings.message_bytes // 2
-            name = f"{address.run}.{address.task}.{address.attempt}.output"
-            text, artifact = await keep_text(self._bus, name, result.output, room)
-            short = msgspec.structs.replace(result, output=text, artifacts=(*result.artifacts, artifact), data=NOTHING)
-            await self._give_back(short, address)
 
-    async def _poison(self, address: TaskAddress, count: int) -> Verdict:
-        reason = f"handed out {count} times without an outcome: every instance that took it was lost"
-        fault = Fault(kind="poison", message=reason)
-        result = Result(
+    async def _refuse(self, address: TaskAddress, kind: str, reason: str) -> Verdict:
+        """A handoff that cannot be done is a failed task, and is kept among the dead letters."""
+        await self._give_back(self._failed(address, Fault(kind=kind, message=reason[:LONGEST])), address)
+        return Refuse(reason)
+
+    def _failed(self, address: TaskAddress, fault: Fault, usage: Usage | None = None) -> Result:
+        return Result(
             run=address.run,
             task=address.task,
             attempt=address.attempt,
@@ -190,9 +211,8 @@ class WorkerProcess:
             instance=self._instance,
             status="failed",
             error=fault,
+            usage=usage or Usage(),
         )
-        await self._give_back(result, address)
-        return Refuse(reason)
 
     def _cancel(self, stored: Stored) -> None:
         for job in self._jobs.get(stored.subject.rpartition(".")[2], ()):
@@ -220,6 +240,13 @@ class WorkerProcess:
             p50_s=round(median(self._seconds), 6) if self._seconds else 0.0,
             fallback=self.worker.fallback,
         )
+
+
+def _bounded(fault: Fault | None) -> Fault | None:
+    """A fault that fits into a message, whatever an exception had to say."""
+    if fault is None or len(fault.message) <= LONGEST:
+        return fault
+    return msgspec.structs.replace(fault, message=fault.message[:LONGEST] + " …")
 
 
 def _status(outcome: Outcome) -> ResultStatus:

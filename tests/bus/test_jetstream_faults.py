@@ -142,3 +142,23 @@ class TestStandingPulls:
     async def _hand_out(self, bus: JetStreamBus, run: RunId, count: int) -> None:
         for number in range(count):
             await bus.publish(TaskAddress(run, f"t{run[:8]}", "worker", f"n{number}", 1).handoff, b"")
+
+
+async def test_a_cut_connection_does_not_let_in_more_than_there_are_slots(proxy: Proxy, near: JetStreamBus) -> None:
+    queue = streams.request_queue(f"cut-{new_run_id()[:8]}", SETTINGS.ack_wait * 10)
+    got: list[int] = []
+    async with client(proxy.url) as far:
+        pull = await far.pull(queue, 4, lambda delivery: got.append(delivery.message.seq))
+        for _ in range(3):
+            back = asyncio.Event()
+            forget = far.on_reconnect(back.set)
+            proxy.cut()
+            await asyncio.wait_for(back.wait(), PATIENCE_S)
+            forget()
+        sent = [await near.publish(queue.filter, b"x") for _ in range(30)]
+        await until(lambda: len(got) >= 4)
+        state = (await near.queues(streams.REQUESTS))[queue.name]
+        assert len(got) == 4
+        assert state.unsettled + state.pending == len(sent)
+        assert state.unsettled <= 4, "what came beyond the slots was given back"
+        await pull.stop()

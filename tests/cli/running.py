@@ -32,6 +32,9 @@ Here = Callable[..., Ended]
 """Runs a command inside the test's own process: the fixture `here`."""
 
 
+NOTHING: Mapping[str, str] = {}
+
+
 def environment(home: Path) -> dict[str, str]:
     """An environment in which nothing of this machine's own settings is left."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
@@ -41,13 +44,13 @@ def environment(home: Path) -> dict[str, str]:
 class Process:
     """`handoff` in a process of its own; what it says on standard error is kept line by line."""
 
-    def __init__(self, home: Path, *arguments: str, cwd: Path | None = None) -> None:
+    def __init__(self, home: Path, *arguments: str, cwd: Path | None = None, more: Mapping[str, str] = NOTHING) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "actors", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=environment(home),
+            env=environment(home) | dict(more),
             cwd=cwd or home.parent,
             text=True,
             start_new_session=True,

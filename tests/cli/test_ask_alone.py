@@ -38,7 +38,7 @@ def test_a_question_is_answered_and_nothing_stays(home: Path) -> None:
 def test_a_plan_can_be_looked_at_kept_and_run_on_data_of_ones_own(home: Path, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "moon.md").write_text("# The moon\n\nThe moon landing of 1969 was called Apollo 11.\n")
-    planned = handoff(home, "plan", "What was the moon landing called?")
+    planned = handoff(home, "plan", "What was the moon landing called?", "--json")
     assert planned.code == 0
     (tmp_path / "plan.json").write_text(planned.out)
     ended = handoff(home, "ask", "--plan", "plan.json", "--data", "data", "--no-synthesis", "--json")

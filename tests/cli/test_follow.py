@@ -32,6 +32,7 @@ class Notebook:
     def __init__(self) -> None:
         self.entries: list[Recorded] = []
         self.notes: list[str] = []
+        self.heard = ""
         self.news = asyncio.Event()
         self.is_open = False
 
@@ -44,6 +45,16 @@ class Notebook:
     def take(self, entry: Recorded) -> None:
         self.entries.append(entry)
         self.news.set()
+
+    def hear(self, text: str) -> None:
+        self.heard += text
+        self.news.set()
+
+    def pause(self) -> None:
+        self.note("paused")
+
+    def resume(self) -> None:
+        self.note("resumed")
 
     def note(self, text: str) -> None:
         self.notes.append(text)
@@ -109,6 +120,23 @@ async def test_what_is_read_and_heard_is_shown_once(bus: MemoryBus, run: Run) ->
     assert answer.status == "complete"
     assert [type(entry.message) for entry in view.entries] == [Started, Finished]
     assert not view.is_open
+
+
+async def test_the_answer_is_heard_while_it_is_written(bus: MemoryBus, run: Run) -> None:
+    view = Notebook()
+    task = asyncio.create_task(follow(run, bus, view, Interrupt()))
+    async with asyncio.timeout(5):
+        while not view.entries:
+            await view.news.wait()
+        for piece in ("It ", "grows", " ☂"):
+            await bus.emit(subjects.answer_tokens(run.id), piece.encode())
+        await bus.emit(subjects.tokens(run.id, "t1"), b"not the answer")
+        while view.heard != "It grows ☂":
+            view.news.clear()
+            await view.news.wait()
+        await finish(bus, run.id)
+        await task
+    assert view.heard == "It grows ☂"
 
 
 async def test_a_bus_that_is_away_is_told_and_the_run_goes_on_when_it_is_back(

@@ -13,9 +13,27 @@ from actors.cli.screen import MARKS, Screen, fold
 from actors.record import Entry, Recorded
 from actors.run.state import Limits
 from protocol import subjects
-from protocol.events import Finished, Planned, PlanRejected, Retrying, Skipped, Started, Waiting
+from protocol.controls import Approve, Edit
+from protocol.events import (
+    Approved,
+    Condensed,
+    Finished,
+    GaveUp,
+    Judged,
+    Planned,
+    PlanRejected,
+    Refined,
+    ReplanFailed,
+    Replanned,
+    Rerouted,
+    Retrying,
+    Skipped,
+    Started,
+    Synthesized,
+    Waiting,
+)
 from protocol.ids import RunId
-from protocol.messages import Answer, Fault, Handoff, Plan, Request, Result, Task
+from protocol.messages import Answer, Contradiction, Fault, Handoff, Plan, Request, Result, Task
 from protocol.steps import ModelCalled, ToolCalled
 from protocol.subjects import TaskAddress
 
@@ -25,12 +43,13 @@ RUN = RunId("a" * 32)
 class Tape:
     """A run that happens as fast as it is written down: one second between messages."""
 
-    def __init__(self, *tasks: Task) -> None:
+    def __init__(self, *tasks: Task, review: bool = False) -> None:
         self.progress = Progress(Limits(attempts=2))
         self._ticks = itertools.count(1)
         self.now = 0.0
-        self.log(Started(epoch=1, supervisor="s-1", request=Request(id=RUN, text="Why?", team="default")))
-        self.log(Planned(plan=Plan(tasks=tasks)))
+        request = Request(id=RUN, text="Why?", team="default", review=review)
+        self.log(Started(epoch=1, supervisor="s-1", request=request))
+        self.told = self.log(Planned(plan=Plan(tasks=tasks)))
 
     def log(self, message: Entry, subject: str = subjects.log(RUN)) -> list[str]:
         self.now = float(next(self._ticks))
@@ -104,6 +123,7 @@ def test_trouble_is_told_with_its_reason() -> None:
     assert (tape.row("a").state, tape.row("a").attempt, tape.row("a").trouble) == ("retrying", 2, "no luck")
     assert tape.hand("a", 2) == ["a → w (attempt 2): look"]
     tape.give("a", 2, error="no luck at all")
+    assert tape.log(GaveUp(task="a", reason="no luck at all")) == ["a given up: no luck at all"]
     assert (tape.row("a").state, tape.row("a").trouble) == ("failed", "no luck at all")
     assert tape.log(Skipped(task="b", cause="needs a (failed)")) == ["b skipped: needs a (failed)"]
     assert (tape.row("b").state, tape.row("b").trouble) == ("skipped", "needs a (failed)")
@@ -121,6 +141,69 @@ def test_reasons_are_told_one_by_one() -> None:
     assert tape.log(PlanRejected(faults=("one", "two"))) == ["plan refused: one", "plan refused: two"]
     assert tape.log(Waiting(reason="no w is alive")) == ["waiting: no w is alive"]
     assert tape.log(Started(epoch=2, supervisor="s-2", request=Request())) == ["taken over by s-2"]
+
+
+def test_a_task_in_other_words_or_for_somebody_else_is_told_and_shown() -> None:
+    tape = Tape(a_task("a"))
+    tape.hand("a")
+    tape.give("a", error="too vague")
+    assert tape.log(Refined(task="a", attempt=2, intent="count them", not_before=0, reason="too vague")) == [
+        "a is asked in other words (attempt 2): count them"
+    ]
+    assert tape.row("a").intent == "count them"
+    assert tape.log(Rerouted(task="a", attempt=2, worker="v", reason="w is out")) == ["a goes to v instead: w is out"]
+    assert tape.row("a").worker == "v"
+
+
+def test_a_revision_tells_what_it_changes_and_what_it_drops_is_gone() -> None:
+    tape = Tape(a_task("a"), a_task("b"))
+    tape.hand("a")
+    tape.give("a")
+    new = Plan(tasks=(a_task("a"), a_task("c")), revision=2)
+    assert tape.log(Replanned(plan=new, reasons=("it is a config issue",))) == [
+        "revision 2 of the plan: it is a config issue",
+        "  - b (w): look at it",
+        "  + c (w): look at it",
+        "  = a",
+    ]
+    assert [(row.id, row.state) for row in tape.progress.rows(0)] == [("a", "done"), ("c", "waiting")]
+    assert tape.log(Replanned(plan=Plan(tasks=(), revision=2), reasons=("late",))) == []
+    assert tape.log(ReplanFailed(reasons=("r",), faults=("no such worker",))) == ["no new plan: no such worker"]
+
+
+def test_how_the_answer_came_about_is_told() -> None:
+    tape = Tape(a_task("a"))
+    assert tape.log(Condensed(key="k", text="t")) == ["long results were condensed for the answer"]
+    found = (
+        Contradiction(tasks=("a", "b"), claim="it grew", resolution="a is right"),
+        Contradiction(tasks=("a", "b"), claim="it rained"),
+    )
+    assert tape.log(Judged(contradictions=found)) == ["judged: it grew: a is right", "judged: it rained: open"]
+
+
+def test_a_plan_under_review_says_how_to_approve_it_until_somebody_has() -> None:
+    tape = Tape(a_task("a"), review=True)
+    assert tape.told == [
+        "planned 1 task",
+        "waits for approval: handoff approve aaaaaaaa (or --reject COMMENT, or --plan FILE)",
+    ]
+    assert tape.progress.proposed is not None
+    assert tape.log(Waiting(reason="the plan of 1 tasks waits for approval")) == []
+    assert tape.log(Approve(), subjects.control(RUN)) == []
+    assert tape.progress.proposed is None
+    assert tape.log(Approved(control=1)) == ["plan approved"]
+    assert [row.state for row in tape.progress.rows(0)] == ["waiting"]
+
+
+def test_a_plan_that_was_edited_badly_still_waits() -> None:
+    tape = Tape(a_task("a"), review=True)
+    tape.log(Edit(plan=Plan(tasks=())), subjects.control(RUN))
+    assert tape.log(Waiting(reason="the edited plan cannot run: it has no tasks", control=1)) == [
+        "waiting: the edited plan cannot run: it has no tasks"
+    ]
+    assert tape.progress.proposed is not None
+    edited = Plan(tasks=(a_task("x"), a_task("y")))
+    assert tape.log(Approved(plan=edited, control=2)) == ["approved another plan of 2 tasks"]
 
 
 def a_row(number: int, state: State) -> Row:
@@ -181,4 +264,52 @@ def test_a_screen_says_that_the_bus_is_away_until_it_is_back() -> None:
     assert "the bus is away" in text()
     screen.away(False)
     assert "the bus is away" not in text()
+    screen.close()
+
+
+def seen(screen: Screen, console: Console) -> list[str]:
+    return ["".join(part.text for part in line).rstrip() for line in console.render_lines(screen.drawn())]
+
+
+def test_a_screen_notes_what_changes_the_plan_on_one_line() -> None:
+    tape = Tape(a_task("a"))
+    screen, console = screen_of(tape, 60, 24)
+    event = Replanned(plan=Plan(tasks=(a_task("b"),), revision=2), reasons=("a config issue",))
+    screen.take(Recorded(seq=9, time=1, subject=subjects.log(RUN), message=event))
+    lines = seen(screen, console)
+    (note,) = (line for line in lines if "revision 2" in line)
+    assert note.startswith("revision 2 of the plan: a config issue; ")
+    assert any(line.split()[:2] == [".", "b"] or line.split()[:2] == ["·", "b"] for line in lines)
+    assert not any(line.split()[1:2] == ["a"] for line in lines[2:])
+
+
+@pytest.mark.parametrize(("height", "most"), [(24, 5), (12, 2), (8, 0)])
+def test_a_screen_shows_the_end_of_an_answer_that_is_being_written(height: int, most: int) -> None:
+    tape = Tape(*(a_task(f"task-{number}") for number in range(30)))
+    screen, console = screen_of(tape, 40, height)
+    for number in range(100):
+        screen.hear(f"sentence {number} of the answer\x1b[2J, which goes on for a while.\n")
+    lines = seen(screen, console)
+    assert len(lines) < height
+    assert sum("sentence" in line or "for a while" in line for line in lines) == most
+    assert ("while." in lines[-2]) == bool(most)
+    assert not any("\x1b" in line for line in lines)
+    screen.take(Recorded(seq=9, time=1, subject=subjects.log(RUN), message=Synthesized(text="x")))
+    assert not any("while." in line for line in seen(screen, console))
+
+
+def test_a_screen_that_waits_for_approval_says_so_and_steps_aside() -> None:
+    tape = Tape(a_task("a"), review=True)
+    screen, console = screen_of(tape, 120, 24)
+    screen.open()
+    assert any("waiting for approval" in line for line in seen(screen, console))
+    screen.pause()
+    before = console.file.getvalue() if isinstance(console.file, io.StringIO) else ""
+    screen.tick()
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue() == before
+    screen.resume()
+    after = console.file.getvalue().removeprefix(before)
+    assert "waiting for approval" in after
+    assert "\x1b[1A" not in after, "it drew over what was said meanwhile"
     screen.close()

@@ -1,11 +1,33 @@
 import random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.cli.show import shortened
-from actors.cli.story import tree_of
-from protocol.messages import Plan, Task
+from actors.cli.answer import tell_summary
+from actors.cli.show import shortened, tell
+from actors.cli.story import Story, story_of, tree_of
+from actors.cli.workers import listed, row
+from actors.record import Entry, Recorded
+from actors.run.state import Limits
+from protocol import subjects
+from protocol.controls import Cancel
+from protocol.events import Finished, Planned, Replanned, Started
+from protocol.messages import (
+    Answer,
+    Breaker,
+    Card,
+    Contradiction,
+    Handoff,
+    Plan,
+    Request,
+    Result,
+    Task,
+    Timing,
+    Usage,
+)
+
+RUN = "c" * 32
 
 
 def a_plan(size: int, seed: int) -> Plan:
@@ -37,3 +59,110 @@ def test_a_long_text_is_cut_and_says_so() -> None:
     assert shortened("short\n") == "short\n"
     assert shortened("a\n" * 20) == "a\n" * 5 + "a\n[29 characters more: --full]"
     assert shortened("x" * 1000).endswith("[400 characters more: --full]")
+
+
+def a_task(name: str) -> Task:
+    return Task(id=name, worker="w", intent=f"look at {name}")
+
+
+def told(*messages: Entry) -> list[Recorded]:
+    return [
+        Recorded(seq=seq, time=float(seq), subject=subjects.log(RUN), message=message)
+        for seq, message in enumerate(messages, 1)
+    ]
+
+
+def changed_run() -> list[Recorded]:
+    """A run whose plan was changed once, with an answer that is in doubt."""
+    found = (
+        Contradiction(tasks=("a", "c"), claim="it grew", resolution="a is right"),
+        Contradiction(tasks=("a", "c"), claim="it rained"),
+    )
+    spending = {"planner": Usage(input_tokens=900, output_tokens=100, model_calls=2), "w": Usage(tool_calls=3)}
+    answer = Answer(
+        run=RUN,
+        status="complete",
+        text="Well.",
+        contradictions=found,
+        confidence=0.72,
+        revisions=2,
+        spending=spending,
+        timing=Timing(wall_s=2),
+    )
+    return told(
+        Started(epoch=1, supervisor="s", request=Request(id=RUN, text="Why?", team="default")),
+        Planned(plan=Plan(tasks=(a_task("a"), a_task("b")))),
+        Handoff(run=RUN, task="a", attempt=1, from_agent="s", to_agent="w", intent="look"),
+        Result(run=RUN, task="a", attempt=1, worker="w", status="completed", output="42"),
+        Replanned(plan=Plan(tasks=(a_task("a"), a_task("c")), revision=2), reasons=("a config issue",)),
+        Finished(answer=answer),
+    )
+
+
+def a_story(record: list[Recorded]) -> Story:
+    story = story_of(RUN, record, Limits())
+    assert story is not None
+    return story
+
+
+def test_a_changed_plan_is_told_with_its_reasons_and_what_was_dropped(capsys: pytest.CaptureFixture[str]) -> None:
+    story = a_story(changed_run())
+    assert {task.id: task.status for task in story.tasks} == {"a": "done", "b": "dropped", "c": "stopped"}
+    (revision,) = story.revisions
+    assert (revision.number, revision.reasons) == (2, ("a config issue",))
+    tell(story, full=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert next(line.split()[:3] for line in lines if line.startswith("b ")) == ["b", "w", "dropped"]
+    at = lines.index("revision 2: a config issue")
+    assert lines[at + 1 : at + 4] == ["  - b (w): look at b", "  + c (w): look at c", "  = a"]
+
+
+def test_doubts_and_spending_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    tell(a_story(changed_run()), full=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert "contradiction (a, c): it grew: a is right" in lines
+    assert "contradiction (a, c): it rained: open" in lines
+    assert "confidence 72% · 2 revisions of the plan" in lines
+    assert next(line.split()[:4] for line in lines if line.startswith("planner")) == ["planner", "1,000", "2", "0"]
+    assert next(line.split()[:4] for line in lines if line.startswith("w ")) == ["w", "0", "0", "3"]
+
+
+def test_a_summary_names_doubts_and_nothing_that_is_not_known(capsys: pytest.CaptureFixture[str]) -> None:
+    story = a_story(changed_run())
+    assert story.answer is not None
+    tell_summary(story.answer)
+    said = capsys.readouterr().err
+    assert "contradiction (a, c): it rained: open" in said
+    assert "confidence 72% · 2 revisions of the plan" in said
+    tell_summary(Answer(run=RUN, status="complete", revisions=1))
+    said = capsys.readouterr().err
+    assert not any(word in said for word in ("confidence", "revision", "contradiction"))
+
+
+def test_a_plan_that_waits_for_approval_says_how_to_give_it(capsys: pytest.CaptureFixture[str]) -> None:
+    request = Request(id=RUN, text="Why?", team="default", review=True)
+    planned = Planned(plan=Plan(tasks=(a_task("a"),)))
+    record = told(Started(epoch=1, supervisor="s", request=request), planned)
+    assert a_story(record).status == "review"
+    tell(a_story(record), full=False)
+    out = capsys.readouterr().out
+    assert f"handoff approve {RUN[:8]}" in out
+    assert "look at a" in out
+    assert a_story([*record, *told(Cancel())]).status == "planning"
+
+
+def test_a_kind_that_nobody_trusts_is_listed_even_if_nobody_is_of_it() -> None:
+    cards = [("t", Card(worker="b", instance="h-1")), ("t", Card(worker="a", instance="h-2", capacity=4))]
+    breakers = {
+        "t": {
+            "a": Breaker(state="half_open", failures=3, since=70.0),
+            "c": Breaker(state="open", failures=3, since=95.0),
+            "d": Breaker(),
+        }
+    }
+    rows = [row(one, 100.0) for one in listed(cards, breakers)]
+    assert [[*cells[1:4], cells[6]] for cells in rows] == [
+        ["a", "h-2", "0/4", "half open since 30s"],
+        ["b", "h-1", "0/1", "closed"],
+        ["c", "nobody alive", "", "open since 5s"],
+    ]

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +104,30 @@ def until(condition: Callable[[], object]) -> None:
         time.sleep(0.05)
 
 
+def on_a_terminal(home: Path, folder: Path, *arguments: str, typed: Sequence[str] = ()) -> tuple[int, str]:
+    """Run a command on a terminal; each line is typed when the next question is asked."""
+    ours, its = pty.openpty()
+    env = environment(home) | {"TERM": "xterm", "COLUMNS": "80", "LINES": "24", "EDITOR": "sed -i s/walk/run/"}
+    left = list(typed)
+    seen = b""
+    with subprocess.Popen(
+        [sys.executable, "-m", "actors", *arguments], stdin=its, stdout=its, stderr=its, env=env, cwd=folder
+    ) as process:
+        os.close(its)
+        questions = 0
+        try:
+            while chunk := os.read(ours, 65536):
+                seen += chunk
+                asked = len(re.findall(rb"uit: |different\? ", seen))
+                while asked > questions and left:
+                    os.write(ours, f"{left.pop(0)}\n".encode())
+                    questions += 1
+        except OSError:
+            pass  # the other end was closed
+    os.close(ours)
+    return process.returncode, seen.decode()
+
+
 def errands(*intents: str) -> str:
     return plan_json(*(task(f"t{number}", "errand", intent=intent) for number, intent in enumerate(intents)))
 
@@ -159,7 +183,7 @@ def test_a_worker_of_ones_own_is_one_more_subscriber(up: Up, there: Here) -> Non
 
 def test_what_became_of_a_run_is_told_by_its_exit_code(up: Up, there: Here) -> None:
     for plan, status, code in ((errands("fail", "walk"), "partial", 4), (errands("fail"), "failed", 1)):
-        ended = up.handoff("ask", "--plan", "-", "--json", stdin=plan)
+        ended = up.handoff("ask", "--plan", "-", "--no-synthesis", "--json", stdin=plan)
         assert (ended.code, ended.data["status"]) == (code, status)
         assert "gap: t0 (errand) failed after 3 attempts: it cannot be done" in ended.err
         shown = there("show", ended.data["run"][:6])
@@ -227,7 +251,7 @@ def test_a_planner_that_gives_no_plan_is_told_with_its_reasons(there: Here, monk
     monkeypatch.setattr("actors.cli.plan.model_for", model_for)
     ended = there("plan", "Anything?")
     assert (ended.code, ended.out) == (1, "")
-    assert "handoff: no plan: the reply holds no plan" in ended.err
+    assert "handoff: no plan: the reply does not use the tool submit_plan" in ended.err
     assert len(asked) == 3
     assert "refused" in str(asked[-1].turns)
 
@@ -290,21 +314,57 @@ def test_a_message_that_nobody_can_read_is_kept_shown_and_put_back(up: Up, there
 
 def test_a_terminal_sees_rows_and_gets_its_cursor_back(up: Up, tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text(errands("walk", "\x1b]0;owned\x07"))
-    ours, its = pty.openpty()
-    command = [sys.executable, "-m", "actors", "ask", "--plan", "plan.json", "--no-synthesis"]
-    env = environment(up.home) | {"TERM": "xterm", "COLUMNS": "80", "LINES": "24"}
-    with subprocess.Popen(command, stdin=its, stdout=its, stderr=its, env=env, cwd=tmp_path) as process:
-        os.close(its)
-        seen = b""
-        try:
-            while chunk := os.read(ours, 65536):
-                seen += chunk
-        except OSError:
-            pass  # the other end was closed
-    os.close(ours)
-    text = seen.decode()
-    assert process.returncode == 0
+    code, text = on_a_terminal(up.home, tmp_path, "ask", "--plan", "plan.json", "--no-synthesis")
+    assert code == 0
     assert "✓" in text
     assert text.count("\x1b[?25h") >= text.count("\x1b[?25l") >= 1
     assert "\x1b]0;" not in text
     assert "walk, done" in text
+
+
+REVIEWED = ("ask", "--plan", "plan.json", "--no-synthesis", "--review")
+
+
+def test_a_person_at_a_terminal_sees_the_plan_and_approves_it(up: Up, tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text(errands("walk", "sing"))
+    code, text = on_a_terminal(up.home, tmp_path, *REVIEWED, typed=["what?", "a"])
+    assert code == 0
+    assert "2 tasks · longest chain 1 · widest level 2 · at least" in text
+    assert text.count("[a]pprove, [r]eject with a comment") == 2
+    assert "walk, done" in text
+    assert text.count("\x1b[?25h") >= text.count("\x1b[?25l") >= 1
+
+
+def test_a_person_at_a_terminal_edits_the_plan(up: Up, tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text(errands("walk"))
+    code, text = on_a_terminal(up.home, tmp_path, *REVIEWED, typed=["e"])
+    assert (code, "run, done" in text, "walk, done" in text) == (0, True, False)
+
+
+def test_a_person_at_a_terminal_quits_and_nothing_was_done(up: Up, tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text(errands("walk"))
+    code, text = on_a_terminal(up.home, tmp_path, *REVIEWED, typed=["q"])
+    assert (code, "walk, done" in text) == (5, False)
+
+
+def test_only_a_run_that_waits_can_be_approved(up: Up, there: Here) -> None:
+    ended = there("ask", "--plan", "-", "--no-synthesis", "--json", stdin=errands("walk").encode())
+    again = there("approve", ended.data["run"])
+    assert (again.code, "has ended already: complete" in again.err) == (2, True)
+    run = there("ask", "--plan", "-", "--detach", stdin=errands("sleep").encode()).out.strip()
+    until(lambda: there("show", run, "--json").data["status"] == "running")
+    refused = there("approve", run[:8])
+    assert (refused.code, "does not wait for approval: its plan is being run" in refused.err) == (2, True)
+    there("cancel", run)
+    assert there("approve", run, "--reject", "x", "--plan", "y").code == 2
+
+
+def test_workers_tell_whom_the_supervisors_do_not_trust(up: Up, there: Here) -> None:
+    up.publish("$KV.handoff_breakers.default.ghost", b'{"state": "open", "failures": 3, "since": 1.0}')
+    found = {one["worker"]: one for one in there("workers", "--json").data}
+    assert found["ghost"]["breaker"] == {"state": "open", "failures": 3, "since": 1.0}
+    assert (found["ghost"]["instance"], found["errand"]["breaker"]["state"]) == ("", "closed")
+    (line,) = (line for line in there("workers").out.splitlines() if "ghost" in line)
+    assert re.search(r"nobody alive .* open since \d+d", line)
+    up.publish("$KV.handoff_breakers.default.ghost", b'{"state": "closed"}')
+    assert "ghost" not in there("workers").out

@@ -9,12 +9,20 @@ import pytest
 from protocol import codec
 from protocol.controls import Approve, Cancel, Edit, Reject
 from protocol.events import (
+    Approved,
     Cancelled,
+    Condensed,
     Event,
     Expired,
     Finished,
+    GaveUp,
+    Judged,
     Planned,
     PlanRejected,
+    Refined,
+    ReplanFailed,
+    Replanned,
+    Rerouted,
     Retrying,
     Skipped,
     Started,
@@ -25,6 +33,7 @@ from protocol.events import (
 from protocol.messages import (
     Answer,
     Artifact,
+    Breaker,
     Budget,
     Card,
     Context,
@@ -102,6 +111,7 @@ EXAMPLES: dict[str, Message] = {
     ),
     "answer": ANSWER,
     "card": Card(worker="analyst", instance="host-1-ab", summary="Sums.", tools=("sum",), model="m", capacity=4),
+    "breaker": Breaker(state="open", failures=3, since=1_790_000_000.0),
     "event-started": Started(epoch=2, supervisor="host-2-cd", request=REQUEST),
     "event-planned": Planned(plan=PLAN, usage=USAGE),
     "event-plan_rejected": PlanRejected(faults=("a circle",), usage=USAGE, reply="prose"),
@@ -111,6 +121,16 @@ EXAMPLES: dict[str, Message] = {
     "event-cancelled": Cancelled(reason="enough"),
     "event-expired": Expired(deadline=1_790_000_000.0),
     "event-synthesized": Synthesized(text="42", gaps=("x",), confidence=0.5, usage=USAGE, failed=""),
+    "event-approved": Approved(plan=PLAN, control=1),
+    "event-refined": Refined(
+        task="t2", attempt=2, intent="Sum them", not_before=1_790_000_001.0, reason="no sum", usage=USAGE
+    ),
+    "event-rerouted": Rerouted(task="t2", attempt=2, worker="writer", reason="broken"),
+    "event-gave_up": GaveUp(task="t2", reason="broken"),
+    "event-replanned": Replanned(plan=PLAN, reasons=("declined",), usage=USAGE),
+    "event-replan_failed": ReplanFailed(reasons=("declined",), faults=("a circle",), usage=USAGE),
+    "event-condensed": Condensed(key="0a1b", text="short", usage=USAGE),
+    "event-judged": Judged(contradictions=ANSWER.contradictions, usage=USAGE),
     "event-finished": Finished(answer=ANSWER),
     "step-taken": Taken(instance="host-1-ab", delivery=2),
     "step-model_called": ModelCalled(
@@ -146,7 +166,21 @@ def test_kept_bytes_still_decode_to_the_same_message(name: str) -> None:
 def test_fields_are_only_ever_added(name: str) -> None:
     kept = json.loads((KEPT / f"{name}.json").read_bytes())
     written = json.loads(codec.encode(EXAMPLES[name]))
-    assert {key: written[key] for key in kept} == kept
+    assert_holds(kept, written)
+
+
+def assert_holds(kept: object, written: object) -> None:
+    """Everything that was there is there still, at any depth."""
+    if isinstance(kept, dict):
+        assert isinstance(written, dict)
+        for key, value in kept.items():  # pyright: ignore[reportUnknownVariableType]
+            assert_holds(value, written[key])  # pyright: ignore[reportUnknownArgumentType]
+    elif isinstance(kept, list):
+        assert isinstance(written, list)
+        for one, other in zip(kept, written, strict=True):  # pyright: ignore[reportUnknownVariableType,reportUnknownArgumentType]
+            assert_holds(one, other)  # pyright: ignore[reportUnknownArgumentType]
+    else:
+        assert written == kept
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -6,10 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.run.answer import answer_of
-from actors.run.decide import Append, CallSynthesizer, Dispatch, Finish, WakeAt, decide
-from actors.run.state import SETTLED, Limits, RunState
+from actors.run.board import SETTLED
+from actors.run.decide import Append, CallRefiner, CallReplanner, CallSynthesizer, Dispatch, Finish, WakeAt, decide
+from actors.run.state import Limits, RunState
 from protocol.controls import Cancel
-from protocol.events import Started, Synthesized
+from protocol.events import Refined, ReplanFailed, Replanned, Started, Synthesized
 from protocol.messages import Answer, Fault, Handoff, Plan, Request, Result, Task
 
 RUN = "a" * 32
@@ -40,6 +41,7 @@ class World:
         self.attempts: dict[str, int] = {}
         self.under_way: list[Handoff] = []
         self.returned: list[Result] = []
+        self.replans = False
         self.request = Request(id=RUN, plan=plan, synthesis=synthesis)
         self.take(Started(epoch=1, supervisor="s", request=self.request))
 
@@ -66,8 +68,18 @@ class World:
                     case Append(event):
                         self.take(event)
                         appended = True
-                    case Dispatch(task, attempt, context):
+                    case Dispatch(task, attempt, _, _, context):
                         self.dispatch(task, attempt, {part.task for part in context})
+                    case CallRefiner(task, not_before):
+                        again = self.state.tasks[task].attempt + 1
+                        intent = f"do better {again}"
+                        self.take(
+                            Refined(task=task, attempt=again, intent=intent, not_before=not_before, reason="it failed")
+                        )
+                        appended = True
+                    case CallReplanner(reasons):
+                        self.replan(reasons)
+                        appended = True
                     case CallSynthesizer():
                         self.take(Synthesized(text="all of it"))
                         appended = True
@@ -82,6 +94,20 @@ class World:
             raise AssertionError("decisions never come to rest")
         self.something_happens()
         return True
+
+    def replan(self, reasons: tuple[str, ...]) -> None:
+        """Half of the time a new revision without what was declined, else none; the same for every order of results."""
+        plan = self.state.plan
+        assert plan is not None
+        gone = {task.task.id for task in self.state.tasks.values() if task.status == "returned"}
+        tasks = tuple(task for task in plan.tasks if task.id not in gone and not gone & set(task.depends_on))
+        if not self.replans or not tasks:
+            self.take(ReplanFailed(reasons=reasons, faults=("no idea",)))
+            return
+        revision = self.state.revision + 1
+        extra = Task(id=f"x{revision}", worker="w", intent="instead")
+        self.fates[extra.id] = "completed"
+        self.take(Replanned(plan=Plan(tasks=(*tasks, extra), revision=revision), reasons=reasons))
 
     def dispatch(self, task: Task, attempt: int, context: set[str]) -> None:
         for needed in task.depends_on:

@@ -37,6 +37,12 @@ def _suicide(handoff: Handoff) -> str:
     os._exit(1)
 
 
+def _picky(handoff: Handoff) -> Outcome:
+    if "per" in handoff.intent:
+        return Outcome(output="seven per crate")
+    return Outcome(error=Fault(kind="unclear", message="say per what", retryable=True))
+
+
 @tool
 async def look_up(page: int) -> str:
     """Look up one page of the book.
@@ -54,4 +60,6 @@ fail = Worker("fail", summary="Fails.", run=_fail)
 decline = Worker("decline", summary="Declines.", run=_decline)
 big = Worker("big", summary="Says much.", run=_big)
 suicide = Worker("suicide", summary="Dies.", run=_suicide)
+picky = Worker("picky", summary="Counts, if asked precisely.", run=_picky)
+weak = Worker("weak", summary="Cannot.", run=_fail, fallback="echo")
 reader = Worker("reader", summary="Reads the book with look_up, page by page.", prompt="You read.", tools=[look_up])

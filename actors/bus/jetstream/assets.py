@@ -77,6 +77,8 @@ async def _assure_stream(js: JetStreamContext, stream: Stream, settings: Setting
         max_age=stream.max_age.total_seconds(),
         num_replicas=settings.replicas,
         allow_direct=True,
+        max_msgs_per_subject=1 if stream.last_only else -1,
+        allow_rollup_hdrs=stream.last_only,
         storage=StorageType.FILE,
         republish=RePublish(src=stream.republish[0], dest=stream.republish[1]) if stream.republish else None,
     )

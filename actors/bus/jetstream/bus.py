@@ -79,8 +79,10 @@ class JetStreamBus:
     ) -> "asyncio.Future[int]":
         """Hand a message to the bus."""
         limit = self._settings.message_bytes
-        if len(data) > limit and not subjects.is_dead(subject):
-            raise TooLargeError(subject, len(data), limit)
+        if subjects.is_dead(subject):
+            limit = self._client.max_payload
+        if len(data) > min(limit, self._client.max_payload):
+            raise TooLargeError(subject, len(data), min(limit, self._client.max_payload))
         return await self._outbox.send(subject, data, expect, headers)
 
     async def publish(

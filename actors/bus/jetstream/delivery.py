@@ -64,10 +64,12 @@ class JetStreamDelivery:
         """Give it back; while the bus is away the ack wait does that."""
         await self._say(b"-NAK " + _encode({"delay": int(after_s * 1e9)}))
 
-    async def in_progress(self) -> None:
+    async def in_progress(self) -> bool:
         """It is being worked on. Never sent late: it would keep another's lease alive."""
-        await self._say(b"+WPI")
+        return await self._say(b"+WPI")
 
-    async def _say(self, word: bytes) -> None:
-        if self._client.is_connected:
-            await self._client.publish(self._msg.reply, word)
+    async def _say(self, word: bytes) -> bool:
+        if not self._client.is_connected:
+            return False
+        await self._client.publish(self._msg.reply, word)
+        return True

@@ -4,6 +4,12 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
+import structlog
+
+from observability.logs import trace_of
+
+log = structlog.get_logger()
+
 
 class Jobs:
     """The tasks of one owner."""
@@ -15,7 +21,12 @@ class Jobs:
         """Let something run on its own."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._over)
+
+    def _over(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            log.error("bus.job_failed", trace=trace_of(error))
 
     async def end(self) -> None:
         """Cancel what is left and wait for it."""

@@ -10,6 +10,7 @@ import itertools
 import os
 from collections.abc import Awaitable, Callable
 
+import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
@@ -70,13 +71,13 @@ class Outbox:
                 own[wire.NONCE] = f"{self._nonce}-{key}"
         entry = self._entries[key] = Entry(subject, data, own, expect)
         entry.answer.add_done_callback(lambda _: self._entries.pop(key, None))
-        await self._transmit(key, entry)
+        await self._try(key, entry)
         return entry.answer
 
     async def resend(self) -> None:
         """The connection is back: everything without an answer goes out again, in its old order."""
         for key, entry in list(self._entries.items()):
-            await self._transmit(key, entry)
+            await self._try(key, entry)
 
     def deny(self, subject: str, reason: str) -> None:
         """The server refused a subject for lack of rights; it tells so only to the connection."""
@@ -111,7 +112,7 @@ class Outbox:
             else:
                 entry.answer.set_exception(ConflictError(entry.subject, entry.expect or 0))
         elif ack.error.err_code in wire.TEMPORARY or ack is wire.NO_STREAM:
-            self._loop.call_later(PAUSE_S, lambda: self._jobs.start(self._transmit(key, entry)))
+            self._loop.call_later(PAUSE_S, lambda: self._jobs.start(self._try(key, entry)))
         else:
             entry.answer.set_exception(BusError(f"{entry.subject}: {ack.error.description}"))
 
@@ -131,7 +132,15 @@ class Outbox:
             late = self._loop.time() - RESEND_S
             for key, entry in list(self._entries.items()):
                 if entry.sent_at < late:
-                    await self._transmit(key, entry)
+                    await self._try(key, entry)
+
+    async def _try(self, key: str, entry: Entry) -> None:
+        """Send once more; what the library refuses is told to whoever waits, and harms nobody else."""
+        try:
+            await self._transmit(key, entry)
+        except nats.errors.Error as error:
+            if not entry.answer.done():
+                entry.answer.set_exception(BusError(f"{entry.subject}: {error or type(error).__name__}"))
 
 
 def _is_same(entry: Entry, found: Stored) -> bool:

@@ -76,8 +76,10 @@ class JetStreamPull:
 
     async def renew(self) -> None:
         """The connection is back, and the server has forgotten what was asked."""
-        self._forget_requests()
-        await self._ask_anew()
+        await self._assure(self._queue)
+        old, self._inbox = self._subscription, ""
+        # A server that did not die still serves what was asked before: under a new inbox that is told apart.
+        await self._listen_anew(old)
 
     async def stop(self) -> list[Delivery]:
         """Ask for no more; the drain lets everything that is under way arrive."""
@@ -145,6 +147,9 @@ class JetStreamPull:
             self._left_over.append(delivery)
             return
         self._asked = max(0, self._asked - 1)
+        if self._busy >= self._slots:
+            await delivery.retry(0.0)
+            return
         self._busy += 1
         self._deliver(delivery)
         if self._wants_more():

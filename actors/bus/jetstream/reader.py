@@ -32,6 +32,17 @@ class Batch:
         self.done: asyncio.Future[Msg] = asyncio.get_running_loop().create_future()
 
 
+async def _ended(batch: Batch) -> Msg:
+    """The end of a batch; TimeoutError once nothing more has come for a while, however long the whole takes."""
+    while True:
+        before = len(batch.found)
+        done, _ = await asyncio.wait({batch.done}, timeout=TIMEOUT_S)
+        if done:
+            return batch.done.result()
+        if len(batch.found) == before:
+            raise TimeoutError
+
+
 class Reader:
     """Reads in flight on one inbox, by a counter. A read that gets no answer is made again, for ever."""
 
@@ -83,7 +94,7 @@ class Reader:
             try:
                 if self._client.is_connected:
                     await self._client.publish(f"$JS.API.DIRECT.GET.{stream}", _encode(body), reply=self._inbox + key)
-                    end = await asyncio.wait_for(batch.done, TIMEOUT_S)
+                    end = await _ended(batch)
             except TimeoutError:
                 pass  # unknown: a read harms nothing, so it is simply made again
             finally:

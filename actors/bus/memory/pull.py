@@ -63,10 +63,11 @@ class MemoryDelivery:
         if self._line.connected:
             self._queue.retry(self._message.seq, after_s)
 
-    async def in_progress(self) -> None:
+    async def in_progress(self) -> bool:
         """It is being worked on."""
         if self._line.connected:
             self._queue.in_progress(self._message.seq)
+        return self._line.connected
 
 
 class MemoryPull:

@@ -57,7 +57,8 @@ def read_job(asked: Asked) -> Job:
 
 
 def _tools(asked: Asked) -> list[OfferedTool]:
-    return [tool for tool in asked.usable if tool.input_schema]
+    # A tool for exceptions is for those who can tell one: rules cannot.
+    return [tool for tool in asked.usable if tool.input_schema and not tool.description.startswith("Only if")]
 
 
 def _uses(asked: Asked) -> list[Use]:

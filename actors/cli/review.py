@@ -1,0 +1,200 @@
+"""The review of a plan: a person sees it before anything runs, and approves, refuses or changes it."""
+
+import asyncio
+import os
+import shlex
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Protocol, TextIO
+
+import msgspec
+
+from actors.cli.given import parse_plan
+from actors.cli.progress import Progress
+from actors.cli.terminal import one_line, table, tell
+from actors.cli.wording import count
+from actors.client import Run
+from actors.record import Recorded
+from actors.run.plan_check import plan_faults
+from actors.run.state import Limits
+from protocol.controls import Approve, Cancel, Control, Edit, Reject
+from protocol.errors import InvalidError
+from protocol.events import Planned
+from protocol.messages import Plan
+
+CHOICES = "[a]pprove, [r]eject with a comment, [e]dit, [q]uit: "
+HEADERS = ["task", "worker", "needs", "intent"]
+
+Ask = Callable[[str], Awaitable[str]]
+"""Puts a question and gives the line that is the answer; EOFError where nobody answers any more."""
+
+Change = Callable[[bytes], Awaitable[bytes]]
+"""Lets a person change a text."""
+
+
+class Stage(Protocol):
+    """What is shown of the run, and steps aside while a person is asked."""
+
+    def pause(self) -> None:
+        """Leave the terminal to somebody else."""
+        ...
+
+    def resume(self) -> None:
+        """Take the terminal back."""
+        ...
+
+
+class Review:
+    """Asks a person each time the run waits for approval, and passes on what they say."""
+
+    def __init__(self, run: Run, stage: Stage, ask: Ask, change: Change) -> None:
+        self._run = run
+        self._stage = stage
+        self._ask = ask
+        self._change = change
+        self._progress = Progress(Limits())
+        self._asked: tuple[int, int] | None = None
+        self._talk: asyncio.Task[None] | None = None
+
+    async def take(self, entry: Recorded) -> None:
+        """Take in one message of the record: it may be a reason to ask, or to stop asking."""
+        self._progress.take(entry, 0.0)
+        state, planned = self._progress.state, self._progress.proposed
+        turn = (len(state.rejections), state.controls_done) if planned else None
+        if turn != self._asked:
+            self._asked = turn
+            await self.close()
+            if planned:
+                self._talk = asyncio.create_task(self._review(planned))
+
+    async def close(self) -> None:
+        """Ask no more; whatever went wrong while asking is raised."""
+        talk, self._talk = self._talk, None
+        if talk is not None:
+            talk.cancel()
+            await asyncio.wait({talk})
+            if not talk.cancelled():
+                talk.result()
+
+    async def _review(self, planned: Planned) -> None:
+        self._stage.pause()
+        try:
+            tell_plan(planned)
+            await self._run.control(await decision(planned.plan, self._ask, self._change))
+        except EOFError:
+            tell(f"\nthe plan waits: {how_to_approve(self._run.id)}")
+        finally:
+            self._stage.resume()
+
+
+async def decision(plan: Plan, ask: Ask, change: Change) -> Control:
+    """What a person wants done about a plan; asked again until it can be done."""
+    while True:
+        match (await ask(CHOICES)).strip().lower()[:1]:
+            case "a":
+                return Approve(revision=plan.revision)
+            case "r":
+                return Reject(comment=(await ask("what should be different? ")).strip())
+            case "q":
+                return Cancel(reason="the plan was not approved")
+            case "e":
+                if edited := await _edited(plan, change):
+                    return Edit(plan=edited)
+            case _:
+                pass
+
+
+def how_to_approve(run: str) -> str:
+    """What to type in another terminal."""
+    return f"handoff approve {run[:8]} (or --reject COMMENT, or --plan FILE)"
+
+
+def tell_plan(planned: Planned) -> None:
+    """The plan for a person: each task, and what all of it comes to."""
+    plan = planned.plan
+    if plan.goal:
+        tell(f"\ngoal: {one_line(plan.goal)}")
+    tell("")
+    write_plan(plan, sys.stderr)
+    tell(f"\n{estimated(planned)}")
+
+
+def write_plan(plan: Plan, into: TextIO) -> None:
+    """The tasks of a plan as a table."""
+    rows = [[task.id, task.worker, ", ".join(task.depends_on), task.intent] for task in plan.tasks]
+    table(HEADERS, rows, into)
+
+
+def estimated(planned: Planned) -> str:
+    """What the plan will come to, on one line."""
+    found = planned.estimate
+    if found is None:
+        return count(len(planned.plan.tasks), "task")
+    parts = [
+        count(found.tasks, "task"),
+        f"longest chain {found.critical_path}",
+        f"widest level {found.widest}",
+        f"at least {count(found.model_calls, 'model call')}",
+    ]
+    if found.usd_low is not None and found.usd_high is not None:
+        parts.append(f"${found.usd_low:.4f} to ${found.usd_high:.4f}")
+    return " · ".join(parts)
+
+
+async def _edited(plan: Plan, change: Change) -> Plan | None:
+    """The plan as a person changed it; None, and why, if it is the same or cannot run."""
+    try:
+        data = await change(msgspec.json.format(msgspec.json.encode(plan), indent=2))
+        edited = parse_plan(data, "the edited plan")
+    except InvalidError as error:
+        faults = list(error.faults)
+    else:
+        faults = ["nothing was changed"] if edited == plan else plan_faults(edited, Limits().request_tasks)
+        if not faults:
+            return edited
+    for fault in faults:
+        tell(fault)
+    return None
+
+
+async def ask_terminal(question: str) -> str:
+    """A line from the terminal. Nothing is left waiting for it when the question no longer matters."""
+    sys.stderr.write(question)
+    sys.stderr.flush()
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    loop.add_reader(sys.stdin.fileno(), ready.set)
+    try:
+        await ready.wait()
+    except asyncio.CancelledError:
+        sys.stderr.write("\n")
+        raise
+    finally:
+        loop.remove_reader(sys.stdin.fileno())
+    line = os.read(sys.stdin.fileno(), 65536)
+    if not line:
+        raise EOFError
+    return line.decode(errors="replace")
+
+
+async def change_in_editor(data: bytes) -> bytes:
+    """The text as it is after $EDITOR; InvalidError if that cannot be had."""
+    editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
+    with tempfile.TemporaryDirectory(prefix="handoff-") as folder:
+        file = Path(folder, "plan.json")
+        await asyncio.to_thread(file.write_bytes, data)
+        try:
+            process = await asyncio.create_subprocess_exec(*editor, str(file))
+        except OSError as error:
+            raise InvalidError([f"{editor[0]}: {error.strerror} (set EDITOR)"]) from error
+        try:
+            code = await process.wait()
+        finally:
+            if process.returncode is None:
+                process.terminate()
+                await process.wait()
+        if code:
+            raise InvalidError([f"{editor[0]} ended with {code}: the plan stays as it is"])
+        return await asyncio.to_thread(file.read_bytes)

@@ -1,0 +1,193 @@
+"""The board: where each task of a run stands, and about which of them something is to be decided.
+
+Each change costs what it touches, not the size of the plan: a fan-out of a thousand tasks is a thousand small steps.
+"""
+
+from collections.abc import Iterable
+from typing import Literal
+
+from protocol.messages import Budget, Plan, Result, Task
+
+Status = Literal["waiting", "ready", "handed", "returned", "resting", "completed", "failed", "skipped", "dropped"]
+UNDER_WAY = frozenset({"ready", "resting", "handed"})
+SETTLED = frozenset({"completed", "failed", "skipped", "dropped"})
+
+
+class TaskState:
+    """Where one task stands: who has it in which words, and what came of it."""
+
+    __slots__ = (
+        "attempt",
+        "cause",
+        "dependents",
+        "intent",
+        "not_before",
+        "reserved",
+        "result",
+        "status",
+        "task",
+        "tried",
+        "unmet",
+        "worker",
+    )
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.worker = task.worker
+        self.intent = task.intent
+        self.tried: tuple[str, ...] = ()
+        self.status: Status = "waiting"
+        self.attempt = 1
+        self.unmet = len(task.depends_on)
+        self.dependents: list[str] = []
+        self.result: Result | None = None
+        self.reserved = Budget()
+        self.not_before = 0.0
+        self.cause = ""
+
+
+class Board:
+    """All tasks. `ready`, `returned`, `lost` and `resting` hold the ids of those that wait for a decision."""
+
+    def __init__(self) -> None:
+        self.tasks: dict[str, TaskState] = {}
+        self.open = 0
+        self.ready: dict[str, None] = {}
+        self.returned: dict[str, None] = {}
+        self.lost: dict[str, None] = {}
+        self.resting: dict[str, None] = {}
+
+    def lay_out(self, plan: Plan) -> None:
+        """Take a plan, or a new revision of it: what keeps its id keeps its state, the rest of the old is dropped."""
+        wanted = {task.id for task in plan.tasks}
+        for name in [name for name in self.tasks if name not in wanted]:
+            self.drop(name)
+        new = [self._add(task) for task in plan.tasks if task.id not in self.tasks]
+        for state in new:
+            for needed in state.task.depends_on:
+                self.tasks[needed].dependents.append(state.task.id)
+        for state in new:
+            self._catch_up(state)
+
+    def _add(self, task: Task) -> TaskState:
+        state = self.tasks[task.id] = TaskState(task)
+        self.open += 1
+        return state
+
+    def _catch_up(self, state: TaskState) -> None:
+        """Some of what a new task needs may have come to its end before."""
+        for needed in state.task.depends_on:
+            before = self.tasks[needed]
+            if before.status in SETTLED:
+                state.unmet -= 1
+                if before.status != "completed" and needed not in state.task.optional:
+                    self.lost[state.task.id] = None
+        if not state.unmet and state.task.id not in self.lost:
+            self._make_ready(state)
+
+    def drop(self, name: str) -> None:
+        """A task that the plan no longer has; one that was completed stays for those who build on it."""
+        state = self.tasks[name]
+        if state.status == "completed":
+            return
+        if state.status not in SETTLED:
+            self.open -= 1
+        state.status = "dropped"
+        self._forget(name)
+
+    def is_early(self, name: str, attempt: int) -> bool:
+        """Whether a message speaks of a task, or of an attempt at it, that is not known yet."""
+        state = self.tasks.get(name)
+        return state is None or (attempt > state.attempt and state.status not in SETTLED)
+
+    def hand_out(self, name: str, attempt: int, budget: Budget) -> None:
+        """A task is with a worker."""
+        state = self.tasks.get(name)
+        if state is None or state.status not in ("ready", "resting") or attempt != state.attempt:
+            return
+        state.status = "handed"
+        state.reserved = budget
+        self.ready.pop(name, None)
+        self.resting.pop(name, None)
+
+    def take_back(self, result: Result) -> bool:
+        """A result came; whether it counts. What is not completed waits for a decision."""
+        state = self.tasks.get(result.task)
+        if state is None or state.status not in UNDER_WAY or result.attempt != state.attempt:
+            return False
+        self.ready.pop(result.task, None)
+        self.resting.pop(result.task, None)
+        state.result = result
+        if result.status == "completed":
+            self.settle(result.task, "completed")
+        else:
+            state.status = "returned"
+            self.returned[result.task] = None
+        return True
+
+    def try_again(self, name: str, attempt: int, not_before: float) -> TaskState | None:
+        """A returned task will be handed out once more; None if that is no longer so."""
+        state = self.tasks.get(name)
+        if state is None or state.status != "returned" or attempt != state.attempt + 1:
+            return None
+        state.status = "resting"
+        state.attempt = attempt
+        state.not_before = not_before
+        self.returned.pop(name, None)
+        self.resting[name] = None
+        return state
+
+    def reroute(self, name: str, attempt: int, worker: str) -> None:
+        """A task goes to another worker: after a failure as a new attempt, before its first as that one."""
+        state = self.tasks.get(name)
+        if state is None or worker in state.tried:
+            return
+        again = state.status == "returned" and attempt == state.attempt + 1
+        first = state.status in ("ready", "resting") and attempt == state.attempt
+        if again:
+            self.try_again(name, attempt, 0.0)
+        if again or first:
+            state.tried = (*state.tried, state.worker)
+            state.worker = worker
+
+    def fail(self, name: str, cause: str) -> None:
+        """A task failed for good."""
+        state = self.tasks.get(name)
+        if state is not None and state.status not in SETTLED:
+            state.cause = cause
+            self.settle(name, "failed")
+
+    def skip(self, name: str, cause: str) -> None:
+        """A task will not run."""
+        state = self.tasks.get(name)
+        if state is not None and state.status not in SETTLED and state.status != "handed":
+            state.cause = cause
+            self.settle(name, "skipped")
+
+    def settle(self, name: str, status: Status) -> None:
+        """A task has come to its end; what waited for it is ready, or lost with it."""
+        state = self.tasks[name]
+        state.status = status
+        self.open -= 1
+        self._forget(name)
+        for follower in state.dependents:
+            dependent = self.tasks[follower]
+            if dependent.status != "waiting":
+                continue
+            if status != "completed" and name not in dependent.task.optional:
+                self.lost[follower] = None
+            dependent.unmet -= 1
+            if dependent.unmet == 0 and follower not in self.lost:
+                self._make_ready(dependent)
+
+    def having(self, *statuses: Status) -> Iterable[TaskState]:
+        """The tasks that stand so, in the order of the plan."""
+        return (state for state in self.tasks.values() if state.status in statuses)
+
+    def _make_ready(self, state: TaskState) -> None:
+        state.status = "ready"
+        self.ready[state.task.id] = None
+
+    def _forget(self, name: str) -> None:
+        for due in (self.ready, self.returned, self.lost, self.resting):
+            due.pop(name, None)

@@ -1,0 +1,51 @@
+"""The purse: what of a run's budget is left, and the share that a task gets of it.
+
+A share is reserved when a task is handed out and settled by what it really spent, so tasks that run at the same time
+cannot together spend more than there is, but for the calls under way.
+"""
+
+from typing import TypeVar
+
+from actors.run.state import RunState
+from protocol.messages import Budget, Task
+
+Number = TypeVar("Number", int, float)
+
+
+def left(state: RunState) -> Budget:
+    """What neither was spent nor is reserved; None where there is no limit."""
+    budget = state.request.budget if state.request else Budget()
+    if budget == Budget():
+        return budget
+    spent, reserved = state.spent, state.reserved
+    steps = spent.model_calls + spent.tool_calls + (reserved.steps or 0)
+    return Budget(
+        tokens=None if budget.tokens is None else budget.tokens - spent.tokens - (reserved.tokens or 0),
+        steps=None if budget.steps is None else budget.steps - steps,
+        usd=None if budget.usd is None else budget.usd - (spent.usd or 0.0) - (reserved.usd or 0.0),
+    )
+
+
+def is_empty(rest: Budget) -> bool:
+    """Whether nothing can be bought any more."""
+    return any(value is not None and value <= 0 for value in (rest.tokens, rest.steps, rest.usd))
+
+
+def share(state: RunState, task: Task) -> Budget:
+    """What a task may spend: what the plan says, but never more than its part of what is left."""
+    rest, own = left(state), task.budget or Budget()
+    if rest == Budget():
+        return own
+    parts = max(1, state.board.open - len(state.handed))
+    return Budget(
+        tokens=_least(own.tokens, None if rest.tokens is None else max(0, rest.tokens) // parts),
+        steps=_least(own.steps, None if rest.steps is None else max(1, max(0, rest.steps) // parts)),
+        usd=_least(own.usd, None if rest.usd is None else max(0.0, rest.usd) / parts),
+        seconds=own.seconds,
+    )
+
+
+def _least(own: Number | None, part: Number | None) -> Number | None:
+    if own is None or part is None:
+        return part if own is None else own
+    return min(own, part)

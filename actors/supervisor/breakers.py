@@ -1,0 +1,108 @@
+"""Circuit breakers: one for each kind of worker, shared by all supervisors of the fleet over the bus.
+
+Open after so many failed tasks in a row; after a while one task is let through as a probe, and closed again on success.
+What is written is compare-and-set, so that of many supervisors only one sends the probe.
+"""
+
+import structlog
+
+from actors.bus.port import Bus, Stored
+from actors.clock import Clock
+from protocol import codec, streams, subjects
+from protocol.errors import ConflictError, UndecodableError
+from protocol.messages import Breaker
+
+FRESH_S = 1.0
+
+log = structlog.get_logger()
+
+
+class Breakers:
+    """The breakers of one team, as far as is known here."""
+
+    def __init__(self, bus: Bus, clock: Clock, team: str, *, after: int, cool_s: float) -> None:
+        self._bus = bus
+        self._clock = clock
+        self._team = team
+        self._after = after
+        self._cool_s = cool_s
+        self._known: dict[str, tuple[Breaker, int]] = {}
+        self._read_at = float("-inf")
+
+    def heard(self, _: Stored) -> None:
+        """Another supervisor changed a breaker; the next look reads it."""
+        self._read_at = float("-inf")
+
+    async def shunned(self) -> frozenset[str]:
+        """The workers that get nothing at the moment."""
+        await self._look()
+        return frozenset(name for name, (breaker, _) in self._known.items() if self._is_shut(breaker))
+
+    async def admit(self, worker: str) -> bool:
+        """Whether a task may go to a worker now; for one that was open long enough, whether it is the one probe."""
+        if worker not in self._known:
+            return True
+        await self._look()
+        breaker, _ = self._known.get(worker, (Breaker(), 0))
+        if breaker.state == "closed":
+            return True
+        if self._is_shut(breaker):
+            return False
+        return await self._write(worker, Breaker(state="half_open", failures=breaker.failures, since=self._clock.now()))
+
+    def is_known(self, worker: str) -> bool:
+        """Whether a worker failed lately; nothing needs to be asked about one that did not."""
+        return worker in self._known
+
+    async def succeeded(self, worker: str) -> None:
+        """A task was completed: whatever was counted against its worker is forgotten."""
+        if self._known.get(worker, (Breaker(), 0))[0] != Breaker():
+            await self._write(worker, Breaker())
+
+    async def failed(self, worker: str) -> None:
+        """A task came to nothing at a worker: too many in a row open its breaker, and so does a failed probe."""
+        await self._look()
+        before, _ = self._known.get(worker, (Breaker(), 0))
+        failures = before.failures + 1
+        shut = failures >= self._after or before.state == "half_open"
+        state = "open" if shut else "closed"
+        written = await self._write(worker, Breaker(state=state, failures=failures, since=self._clock.now()))
+        if written and shut and before.state != "open":
+            log.warning("breaker.opened", worker=worker, failures=failures)
+
+    def _is_shut(self, breaker: Breaker) -> bool:
+        return breaker.state != "closed" and self._clock.now() < breaker.since + self._cool_s
+
+    async def _look(self) -> None:
+        if self._clock.monotonic() - self._read_at < FRESH_S:
+            return
+        self._read_at = self._clock.monotonic()
+        self._known = {}
+        for stored in await self._bus.last(streams.BREAKERS, [subjects.breakers(self._team)]):
+            self._known[subjects.breaker_worker(stored.subject)] = _read(stored), stored.seq
+
+    async def _write(self, worker: str, breaker: Breaker) -> bool:
+        """Change a breaker unless somebody else did so meanwhile; then theirs counts."""
+        _, seq = self._known.get(worker, (Breaker(), 0))
+        subject = subjects.breaker(self._team, worker)
+        try:
+            seq = await self._bus.publish(subject, codec.encode(breaker), expect=seq)
+        except ConflictError:
+            self._read_at = float("-inf")
+            return False
+        self._known[worker] = breaker, seq
+        return True
+
+
+async def read_breakers(bus: Bus, team: str) -> dict[str, Breaker]:
+    """The breakers of a team, by worker."""
+    found = await bus.last(streams.BREAKERS, [subjects.breakers(team)])
+    return {subjects.breaker_worker(stored.subject): _read(stored) for stored in found}
+
+
+def _read(stored: Stored) -> Breaker:
+    """What stands there; what was deleted or cannot be read is closed."""
+    try:
+        return codec.decode(stored.data, Breaker)
+    except UndecodableError:
+        return Breaker()

@@ -1,0 +1,35 @@
+"""The allowance: whether the next call is still within the budget of a task, known before it is made."""
+
+from actors.model.port import Call
+from protocol.messages import Budget, Usage
+
+CHARACTERS_A_TOKEN = 4
+LEAST_ANSWER = 64
+"""With fewer tokens than this nothing worth reading can be answered."""
+
+
+def overrun(budget: Budget, spent: Usage, call: Call) -> str | None:
+    """Why the next call would overrun the budget; None if it fits."""
+    if budget.steps is not None and spent.model_calls + spent.tool_calls >= budget.steps:
+        return f"the budget of {budget.steps} steps is used up"
+    if budget.usd is not None and spent.usd is not None and spent.usd >= budget.usd:
+        return f"the budget of ${budget.usd:g} is used up"
+    if budget.seconds is not None and spent.seconds >= budget.seconds:
+        return f"the budget of {budget.seconds:g} s is used up"
+    if budget.tokens is not None and budget.tokens - spent.tokens - asked_tokens(call) < LEAST_ANSWER:
+        return f"the next call would overrun the budget of {budget.tokens:,} tokens"
+    return None
+
+
+def answer_tokens(budget: Budget, spent: Usage, call: Call) -> int:
+    """How long the answer may be at most."""
+    if budget.tokens is None:
+        return call.max_tokens
+    return max(1, min(call.max_tokens, budget.tokens - spent.tokens - asked_tokens(call)))
+
+
+def asked_tokens(call: Call) -> int:
+    """About how many tokens a call brings with it."""
+    size = len(call.system) + sum(len(str(turn.content)) for turn in call.turns)
+    size += sum(len(tool.description) + len(str(tool.schema)) for tool in call.tools)
+    return size // CHARACTERS_A_TOKEN

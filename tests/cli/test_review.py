@@ -1,0 +1,212 @@
+"""The review of a plan: by the person who asked, and from another terminal."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Generator
+from pathlib import Path
+
+import pytest
+
+from actors.bus.memory.bus import MemoryBus
+from actors.bus.memory.server import MemoryServer
+from actors.cli.review import Review, change_in_editor, decision, estimated
+from actors.client import Client, Run
+from actors.clock import SystemClock
+from actors.record import Recorded
+from actors.settings import Settings
+from protocol import subjects
+from protocol.controls import Approve, Cancel, Control, Edit, Reject
+from protocol.errors import InvalidError
+from protocol.events import Event, Planned, PlanRejected, Started
+from protocol.ids import new_run_id
+from protocol.messages import Estimate, Plan, Request, Task
+from tests.cli.running import Process, handoff, plan_json, task
+
+PLAN = Plan(tasks=(Task(id="a", worker="w", intent="count the bikes"),))
+
+
+class Person:
+    """Says these lines, one for each question, and then nothing more; changes a text as told."""
+
+    def __init__(self, *lines: str, old: str = "", new: str = "") -> None:
+        self._lines = list(lines)
+        self._old, self._new = old, new
+        self.asked = 0
+        self.stage: list[str] = []
+
+    async def ask(self, question: str) -> str:
+        self.asked += 1
+        if not self._lines:
+            raise EOFError
+        return self._lines.pop(0)
+
+    async def change(self, data: bytes) -> bytes:
+        return data.decode().replace(self._old, self._new).encode()
+
+    def pause(self) -> None:
+        self.stage.append("paused")
+
+    def resume(self) -> None:
+        self.stage.append("resumed")
+
+
+async def decided(person: Person) -> Control:
+    return await decision(PLAN, person.ask, person.change)
+
+
+async def test_what_a_person_types_becomes_a_control() -> None:
+    assert await decided(Person("a\n")) == Approve(revision=1)
+    assert await decided(Person("what?", "", "Approve")) == Approve(revision=1)
+    assert await decided(Person("r", " fewer tasks \n")) == Reject(comment="fewer tasks")
+    assert await decided(Person("q")) == Cancel(reason="the plan was not approved")
+
+
+async def test_an_edited_plan_is_taken_once_it_can_run(capsys: pytest.CaptureFixture[str]) -> None:
+    control = await decided(Person("e", old="bikes", new="cars"))
+    assert isinstance(control, Edit)
+    assert control.plan.tasks[0].intent == "count the cars"
+    for old, new, said in (("x", "x", "nothing was changed"), ("{", "", "is not a plan"), ('"w"', '""', "worker")):
+        person = Person("e", "a", old=old, new=new)
+        assert isinstance(await decided(person), Approve)
+        assert person.asked == 2
+        assert said in capsys.readouterr().err
+
+
+async def test_an_editor_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", "sed -i s/bikes/cars/")
+    assert await change_in_editor(b"bikes\n") == b"cars\n"
+    monkeypatch.setenv("EDITOR", "false")
+    with pytest.raises(InvalidError, match="ended with 1"):
+        await change_in_editor(b"")
+    monkeypatch.setenv("EDITOR", "no-such-editor")
+    with pytest.raises(InvalidError, match="set EDITOR"):
+        await change_in_editor(b"")
+
+
+def test_an_estimate_tells_what_a_plan_comes_to() -> None:
+    estimate = Estimate(tasks=5, critical_path=3, widest=2, model_calls=7)
+    said = "5 tasks · longest chain 3 · widest level 2 · at least 7 model calls"
+    assert estimated(Planned(plan=PLAN, estimate=estimate)) == said
+    assert estimated(Planned(plan=PLAN)) == "1 task"
+
+
+@pytest.fixture
+async def run() -> AsyncGenerator[Run]:
+    bus = MemoryBus(MemoryServer(Settings(), SystemClock()))
+    yield Client(bus, settings=Settings()).run(new_run_id())
+    await bus.close()
+
+
+class Reviewed:
+    """A run that is reviewed by a person, told event by event."""
+
+    def __init__(self, run: Run, person: Person) -> None:
+        self.review = Review(run, person, person.ask, person.change)
+        self._run = run
+        self._seq = 0
+
+    async def take(self, *messages: Event | Control) -> None:
+        for message in messages:
+            self._seq += 1
+            entry = Recorded(seq=self._seq, time=1.0, subject=subjects.log(self._run.id), message=message)
+            await self.review.take(entry)
+
+    async def begin(self) -> None:
+        request = Request(id=self._run.id, text="Why?", team="default", review=True)
+        await self.take(Started(epoch=1, supervisor="s", request=request), Planned(plan=PLAN))
+
+    async def said(self, count: int) -> list[Control]:
+        """What was said so far, once it is so much."""
+        async with asyncio.timeout(5):
+            while len(found := [entry.message for entry in await self._run.past()]) < count:
+                await asyncio.sleep(0)
+        return [one for one in found if isinstance(one, Approve | Reject | Edit | Cancel)]
+
+
+async def test_a_person_is_asked_for_each_plan(run: Run) -> None:
+    person = Person("r", "fewer", "a")
+    reviewed = Reviewed(run, person)
+    await reviewed.begin()
+    (no,) = await reviewed.said(1)
+    await reviewed.take(no, PlanRejected(faults=("fewer",), reviewed=True), Planned(plan=PLAN))
+    assert await reviewed.said(2) == [Reject(comment="fewer"), Approve(revision=1)]
+    await reviewed.review.close()
+    assert person.stage == ["paused", "resumed"] * 2
+
+
+async def test_a_plan_that_somebody_else_approves_is_asked_about_no_more(run: Run) -> None:
+    class Silent(Person):
+        async def ask(self, question: str) -> str:
+            self.asked += 1
+            await asyncio.Event().wait()
+            return "a"
+
+    person = Silent()
+    reviewed = Reviewed(run, person)
+    await reviewed.begin()
+    async with asyncio.timeout(5):
+        while not person.asked:
+            await asyncio.sleep(0)
+    await reviewed.take(Approve())
+    assert person.stage == ["paused", "resumed"]
+    assert await reviewed.said(0) == []
+
+
+async def test_a_person_who_goes_away_is_told_how_to_come_back(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    person = Person()
+    reviewed = Reviewed(run, person)
+    await reviewed.begin()
+    async with asyncio.timeout(5):
+        while person.stage != ["paused", "resumed"]:
+            await asyncio.sleep(0)
+    await reviewed.review.close()
+    assert f"handoff approve {run.id[:8]}" in capsys.readouterr().err
+    assert await reviewed.said(0) == []
+
+
+def scripted(worker: str) -> dict[str, object]:
+    intent = "list the three cities with the most charging incidents in August 2025"
+    one = {"id": f"by-{worker}", "worker": worker, "intent": intent, "success": "three cities are named"}
+    return {"goal": "Cities", "tasks": [one], "strategy": "merge"}
+
+
+@pytest.fixture
+def model(home: Path, tmp_path: Path) -> Generator[str]:
+    """The address of a model that plans with the writer only when it is told to."""
+    rules = [
+        {"role": "planner", "contains": "ask the writer", "plan": scripted("writer")},
+        {"role": "planner", "plan": scripted("researcher")},
+        {"role": "worker", "text": "Oslo, Bergen, Voss."},
+        {"role": "synthesizer", "text": "Oslo leads."},
+    ]
+    (tmp_path / "script.json").write_text(json.dumps(rules))
+    process = Process(home, "model", "--script", "script.json", cwd=tmp_path)
+    try:
+        yield process.line().strip().rpartition(" ")[2].rpartition("=")[2]
+    finally:
+        process.close()
+
+
+@pytest.mark.process
+def test_a_plan_is_refused_edited_and_approved_from_another_terminal(home: Path, tmp_path: Path, model: str) -> None:
+    more = {"ANTHROPIC_BASE_URL": model, "ANTHROPIC_API_KEY": "none"}
+    asking = Process(home, "ask", "--review", "Which cities lead?", cwd=tmp_path, more=more)
+    try:
+        line = asking.until_said("waits for approval: handoff approve ")
+        run = line.partition("handoff approve ")[2].split()[0]
+        refused = handoff(home, "approve", run, "--reject", "ask the writer")
+        assert (refused.code, refused.err) == (0, f"run {run} has planned anew (1 task), and waits for approval\n")
+        assert handoff(home, "runs", "--json").data[0]["status"] == "review"
+        circle = plan_json(task("a", "writer", "b"), task("b", "writer", "a")).encode()
+        wrong = handoff(home, "approve", run, "--plan", "-", stdin=circle)
+        assert (wrong.code, "still waits: the edited plan cannot run" in wrong.err) == (2, True)
+        approved = handoff(home, "approve", run)
+        assert (approved.code, approved.err) == (0, f"run {run} goes on: its plan is approved (1 task)\n")
+        ended = asking.ended()
+    finally:
+        asking.close()
+    assert (ended.code, "Oslo leads." in ended.out) == (0, True)
+    assert "plan refused: the reviewer refused the plan: ask the writer" in ended.err
+    assert "by-writer done by writer" in ended.err
+    assert "by-researcher" not in ended.err
