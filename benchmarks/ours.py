@@ -55,7 +55,7 @@ class Ours:
 
         def heard(stored: Stored) -> None:
             nonlocal left
-            event = codec.decode_event(stored.data)
+            event = codec.decode_event(stored.data) if b'"finished"' in stored.data else None
             if isinstance(event, Finished):
                 if event.answer.status != "complete":
                     raise RuntimeError(f"a run ended {event.answer.status}: {event.answer.gaps}")

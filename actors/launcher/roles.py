@@ -168,7 +168,7 @@ def _run(name: str, settings: Settings, work: Callable[[asyncio.Event], Coroutin
 def settle_memory() -> None:
     """What is loaded by now stays: the garbage collector need not look at it again, nor look so often."""
     gc.freeze()
-    gc.set_threshold(10_000, 20, 20)
+    gc.set_threshold(50_000, 20, 50)
 
 
 class StoppedError(Exception):

@@ -16,3 +16,28 @@ def test_headers_are_read_as_the_original_reads_them(parts: list[str]) -> None:
 @given(st.binary(max_size=40))
 def test_any_bytes_are_read_as_the_original_reads_them(raw: bytes) -> None:
     assert LeanClient._parse_header_lines(raw) == Client._parse_header_lines(raw)  # pyright: ignore[reportPrivateUsage]
+
+
+class Wire(LeanClient):
+    """A client whose words are kept instead of sent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[bytes] = []
+
+    async def _send_command(self, cmd: bytes, priority: bool = False) -> None:
+        self.said.append(bytes(cmd))
+
+    async def written(self, kind: type[Client], headers: dict[str, str]) -> bytes:
+        await kind._send_publish(self, "s.x", "r.1", b"data", 4, headers)  # pyright: ignore[reportPrivateUsage]
+        return self.said.pop()
+
+
+names = st.sampled_from(["Nats-Msg-Id", "traceparent", "X"])
+values = st.text(alphabet="ab:-\té\n\r ", max_size=10).map(str.strip)
+
+
+@given(st.dictionaries(names, values))
+async def test_headers_are_written_as_the_original_writes_them(headers: dict[str, str]) -> None:
+    wire = Wire()
+    assert await wire.written(LeanClient, dict(headers)) == await wire.written(Client, dict(headers))

@@ -13,6 +13,7 @@ from nats.js.errors import APIError, ObjectNotFoundError
 from nats.js.errors import NotFoundError as MissingError
 
 from actors.bus.jetstream import wire
+from actors.bus.jetstream.asker import Asker
 from actors.bus.jetstream.assets import assure_all, assure_queue
 from actors.bus.jetstream.jobs import Jobs
 from actors.bus.jetstream.outbox import Outbox
@@ -39,6 +40,7 @@ class JetStreamBus:
         self._settings = settings
         self._js: JetStreamContext = client.jetstream(timeout=ASK_S)  # pyright: ignore[reportUnknownMemberType]
         self._reader = Reader(client)
+        self._asker = Asker(client)
         self._outbox = Outbox(client, self._last_or_none)
         self._pulls: set[JetStreamPull] = set()
         self._pulse = Pulse(settings.ack_wait_s / 2)
@@ -49,6 +51,7 @@ class JetStreamBus:
     async def start(self) -> None:
         """Make sure of the streams and listen for answers."""
         await self._reader.start()
+        await self._asker.start()
         await self._outbox.start()
         self._jobs.start(self._pulse.beat())
         await assure_all(self._js, self._settings)
@@ -113,7 +116,7 @@ class JetStreamBus:
 
     async def pull(self, queue: Queue, slots: int, deliver: Callable[[Delivery], None]) -> Pull:
         """Have the messages of a queue delivered."""
-        pull = JetStreamPull(Ground(self._client, self._pulse, self._assure_queue), queue, slots, deliver)
+        pull = JetStreamPull(Ground(self._client, self._asker, self._pulse, self._assure_queue), queue, slots, deliver)
         await pull.start()
         self._pulls.add(pull)
         return pull

@@ -8,6 +8,7 @@ import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
+from actors.bus.jetstream.asker import Asker
 from actors.bus.port import NO_HEADERS, Stored
 
 SURE_S = 2.0
@@ -21,10 +22,11 @@ log = structlog.get_logger()
 class JetStreamDelivery:
     """A message pulled from a queue. Everything but its bytes stands in its reply subject."""
 
-    __slots__ = ("_client", "_msg", "_parts")
+    __slots__ = ("_asker", "_client", "_msg", "_parts")
 
-    def __init__(self, client: Client, msg: Msg) -> None:
+    def __init__(self, client: Client, asker: Asker, msg: Msg) -> None:
         self._client = client
+        self._asker = asker
         self._msg = msg
         # $JS.ACK.<stream>.<consumer>.<count>.<seq>.… or, in a domain, $JS.ACK.<domain>.<account>.<stream>.<consumer>.…
         parts = msg.reply.split(".")
@@ -53,8 +55,8 @@ class JetStreamDelivery:
             return
         for _ in range(SURE_TRIES):
             try:
-                await self._client.request(self._msg.reply, b"+ACK", timeout=SURE_S)
-            except nats.errors.Error as error:
+                await self._asker.ask(self._msg.reply, b"+ACK", SURE_S)
+            except (nats.errors.Error, TimeoutError) as error:
                 log.warning("ack.unsure", subject=self._msg.subject, error=str(error) or type(error).__name__)
                 await asyncio.sleep(SURE_S / 10)
             else:

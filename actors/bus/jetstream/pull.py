@@ -13,6 +13,7 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
 from actors.bus.jetstream import wire
+from actors.bus.jetstream.asker import Asker
 from actors.bus.jetstream.delivery import JetStreamDelivery
 from actors.bus.jetstream.jobs import Jobs
 from actors.bus.jetstream.pulse import Pulse
@@ -34,6 +35,7 @@ class Ground:
     """What all pulls of one process stand on."""
 
     client: Client
+    asker: Asker
     pulse: Pulse
     assure: Callable[[Queue], Awaitable[None]]
 
@@ -43,6 +45,7 @@ class JetStreamPull:
 
     def __init__(self, ground: Ground, queue: Queue, slots: int, deliver: Callable[[Delivery], None]) -> None:
         self._client = ground.client
+        self._asker = ground.asker
         self._pulse = ground.pulse
         self._assure = ground.assure
         self._queue = queue
@@ -142,7 +145,7 @@ class JetStreamPull:
         if not msg.reply:
             await self._void(msg)
             return
-        delivery = JetStreamDelivery(self._client, msg)
+        delivery = JetStreamDelivery(self._client, self._asker, msg)
         if self._stopped:
             self._left_over.append(delivery)
             return
