@@ -35,6 +35,9 @@ PRELOAD = "actors.launcher.preload"
 UNKNOWN_END = 255
 """The exit code of an actor whose fork server died: then nobody can tell, and the actor may live on."""
 
+LAST_S = 2.0
+"""How long those who stop last may take once nobody leans on them."""
+
 FORK_ERRORS = (OSError, EOFError)
 
 T = TypeVar("T")
@@ -42,11 +45,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class ActorSpec:
-    """An actor to start: `entry` is `module:function`, called with `args`, which must be picklable."""
+    """An actor to start: `entry` is `module:function`, called with `args`, which must be picklable.
+
+    One that others lean on is stopped `last`, when they have come to their end.
+    """
 
     name: str
     entry: str
     args: tuple[object, ...] = ()
+    last: bool = False
 
     @property
     def title(self) -> str:
@@ -100,7 +107,7 @@ class Fleet:
             raise InvalidError([f"there is an actor named {spec.name!r} already"])
         actor = self._actors[spec.name] = _Actor(spec)
         launch = asyncio.create_task(self._launch(actor, "started"))
-        self._lives.add(asyncio.create_task(self._live(actor, launch), name=f"life of {spec.name}"))
+        self._lives.add(asyncio.create_task(self._live(actor, launch), name=_life(spec.name)))
         try:
             return await asyncio.shield(launch)
         except FORK_ERRORS as error:
@@ -115,14 +122,25 @@ class Fleet:
         again = self._stopping.is_set()
         self._stopping.set()
         if not (now or again):
-            self._tell_all(signal.SIGTERM)
-            if self._lives:
-                await asyncio.wait(self._lives, timeout=grace_s)
+            await self._ask_to_stop(grace_s)
         self._tell_all(signal.SIGKILL)
         if self._lives:
             await asyncio.wait(self._lives)
         for life in self._lives:
             life.result()
+
+    async def _ask_to_stop(self, grace_s: float) -> None:
+        kept = {name for name, actor in self._actors.items() if actor.spec.last}
+        leaning = {life for life in self._lives if life.get_name() not in {_life(name) for name in kept}}
+        if kept and leaning:
+            self._last_word = signal.SIGTERM
+            for name, pid in self.pids().items():
+                if name not in kept:
+                    _send(pid, signal.SIGTERM)
+            await asyncio.wait(leaning, timeout=grace_s)
+        self._tell_all(signal.SIGTERM)
+        if self._lives:
+            await asyncio.wait(self._lives, timeout=LAST_S if kept and leaning else grace_s)
 
     async def _live(self, actor: _Actor, launch: asyncio.Task[int]) -> None:
         await asyncio.wait({launch})
@@ -200,6 +218,10 @@ class Fleet:
 
 _context = multiprocessing.get_context("forkserver")
 _hiding = threading.Lock()
+
+
+def _life(name: str) -> str:
+    return f"life of {name}"
 
 
 def _start_fork_server() -> None:

@@ -142,7 +142,7 @@ class Session:
         specs: list[ActorSpec] = []
         if settings.offline:
             port = ports.free(0)
-            specs.append(ActorSpec(name="model", entry=f"{ROLES}:model", args=(settings, port)))
+            specs.append(ActorSpec(name="model", entry=f"{ROLES}:model", args=(settings, port), last=True))
             settings = msgspec.structs.replace(settings, anthropic_base_url=f"http://127.0.0.1:{port}")
         specs += [
             ActorSpec(name=_name("supervisor", number), entry=f"{ROLES}:supervisor", args=(settings,))

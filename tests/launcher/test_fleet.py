@@ -254,3 +254,19 @@ def test_what_is_typed_at_the_terminal_reaches_only_the_launcher(launch: Callabl
     assert launcher.look() == before
     assert launcher.close() == 0
     assert wait_until(lambda: all(gone(pid) for pid in [*before["pids"].values(), before["bus"]]))
+
+
+async def test_what_others_lean_on_is_stopped_after_them(tmp_path: Path) -> None:
+    ends: list[str] = []
+
+    def note(kind: str, name: str, pid: int, detail: str) -> None:
+        if kind == "stopped":
+            ends.append(name)
+
+    entry = "tests.launcher.fleet_actors:idle"
+    async with Fleet(on_event=note) as fleet:
+        for name in ("model", "one", "two"):
+            await fleet.start(ActorSpec(name=name, entry=entry, args=(tmp_path, name), last=name == "model"))
+        await fleet.stop(5.0)
+    assert ends[-1] == "model"
+    assert sorted(ends) == ["model", "one", "two"]
