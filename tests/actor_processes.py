@@ -18,7 +18,7 @@ from actors.bus.jetstream import JetStreamBus, connect
 from actors.client import Client, Run
 from actors.record import Recorded
 from actors.settings import Settings
-from protocol import streams, subjects
+from protocol import streams
 from protocol.messages import Plan, Task
 
 ROOT = Path(__file__).parent.parent
@@ -183,7 +183,3 @@ async def until(condition: Callable[[], bool | Awaitable[bool]], within_s: float
 
 def task(name: str, worker: str, *needs: str, intent: str = "do") -> Task:
     return Task(id=name, worker=worker, intent=intent, depends_on=needs)
-
-
-def finished_subject(run: Run) -> str:
-    return subjects.log(run.id)

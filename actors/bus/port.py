@@ -10,7 +10,7 @@ What always holds, whatever stands behind the port (tests/bus/contract.py proves
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
@@ -160,6 +160,3 @@ class QueueState(msgspec.Struct, frozen=True, kw_only=True):
     pending: int
     unsettled: int
     waiting: int
-
-
-Handler = Callable[[Delivery], Awaitable[None]]

@@ -162,7 +162,11 @@ async def test_a_function_under_way_is_finished_before_its_worker_stops(stage: S
     first = await stage.worker("nap")
     run = await stage.ask(task("a", "nap", intent="1"))
     await stage.stored(run, Handoff, task="a")
-    await asyncio.sleep(0.2)
+
+    async def taken() -> bool:
+        return (await stage.bus.queues("HANDOFF_RUNS"))["default-nap"].unsettled == 1
+
+    await until(taken)
     first.signal(signal.SIGTERM)
     assert await first.ended(within_s=5) == 0
     result = (await stage.stored(run, Result, task="a")).message
