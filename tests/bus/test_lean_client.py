@@ -1,8 +1,14 @@
+import asyncio
+from collections.abc import AsyncGenerator
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 
 from actors.bus.jetstream.lean_client import LeanClient
+from tests.servers import NatsServer
 
 lines = st.lists(st.text(alphabet="ab:\t\r\n é\x1c\x85-:", max_size=12) | st.just("Nats-Sequence: 12"), max_size=6)
 
@@ -28,7 +34,7 @@ class Wire(LeanClient):
     async def _send_command(self, cmd: bytes, priority: bool = False) -> None:
         self.said.append(bytes(cmd))
 
-    async def written(self, kind: type[Client], headers: dict[str, str]) -> bytes:
+    async def written(self, kind: type[Client], headers: dict[str, str] | None) -> bytes:
         await kind._send_publish(self, "s.x", "r.1", b"data", 4, headers)  # pyright: ignore[reportPrivateUsage]
         return self.said.pop()
 
@@ -37,7 +43,73 @@ names = st.sampled_from(["Nats-Msg-Id", "traceparent", "X"])
 values = st.text(alphabet="ab:-\té\n\r ", max_size=10).map(str.strip)
 
 
-@given(st.dictionaries(names, values))
-async def test_headers_are_written_as_the_original_writes_them(headers: dict[str, str]) -> None:
+@given(st.none() | st.dictionaries(names, values))
+async def test_headers_are_written_as_the_original_writes_them(headers: dict[str, str] | None) -> None:
     wire = Wire()
-    assert await wire.written(LeanClient, dict(headers)) == await wire.written(Client, dict(headers))
+    assert await wire.written(LeanClient, headers and dict(headers)) == await wire.written(
+        Client, headers and dict(headers)
+    )
+
+
+@pytest.fixture
+async def client(nats_server: NatsServer) -> AsyncGenerator[LeanClient]:
+    client = LeanClient()
+    await client.connect(nats_server.url)  # pyright: ignore[reportUnknownMemberType]
+    yield client
+    await client.close()
+
+
+async def test_messages_come_straight_and_in_order_however_they_were_written(client: LeanClient) -> None:
+    got: list[bytes] = []
+    done = asyncio.Event()
+
+    async def heard(msg: Msg) -> None:
+        got.append(msg.data)
+        if len(got) == 3000:
+            done.set()
+
+    await client.listen("lean.order", heard)
+    for number in range(3000):
+        await client.publish("lean.order", b"%d" % number, headers={"n": "1"} if number % 3 else None)
+        if number % 100 == 0:
+            await asyncio.sleep(0.0005)  # a quiet moment: the next one is written at once, the others wait in line
+    await asyncio.wait_for(done.wait(), 10)
+    assert got == [b"%d" % number for number in range(3000)]
+
+
+async def test_a_listener_that_raises_is_reported_and_hears_the_next(nats_server: NatsServer) -> None:
+    told: list[Exception] = []
+    got: asyncio.Queue[bytes] = asyncio.Queue()
+
+    async def report(error: Exception) -> None:
+        told.append(error)
+
+    async def heard(msg: Msg) -> None:
+        got.put_nowait(msg.data)
+        if msg.data == b"bad":
+            raise ValueError("no")
+
+    client = LeanClient()
+    await client.connect(nats_server.url, error_cb=report)  # pyright: ignore[reportUnknownMemberType]
+    await client.listen("lean.raise", heard)
+    await client.publish("lean.raise", b"bad")
+    await client.publish("lean.raise", b"good")
+    assert [await asyncio.wait_for(got.get(), 5) for _ in range(2)] == [b"bad", b"good"]
+    assert [str(error) for error in told] == ["no"]
+    await client.close()
+
+
+async def test_a_listener_that_was_ended_hears_nothing_more(client: LeanClient) -> None:
+    got: list[bytes] = []
+
+    async def heard(msg: Msg) -> None:
+        got.append(msg.data)
+
+    subscription = await client.listen("lean.end", heard)
+    await client.publish("lean.end", b"one")
+    await client.flush()
+    await subscription.unsubscribe()
+    await client.publish("lean.end", b"two")
+    await client.flush()
+    await client.flush()
+    assert got == [b"one"]

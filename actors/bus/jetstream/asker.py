@@ -3,16 +3,15 @@
 import asyncio
 import itertools
 
-from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from actors.bus.jetstream import wire
+from actors.bus.jetstream.lean_client import LeanClient
 
 
 class Asker:
     """Asks and waits a bounded time; TimeoutError if nobody answers."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: LeanClient) -> None:
         self._client = client
         self._inbox = client.new_inbox() + "."
         self._counter = itertools.count(1)
@@ -20,7 +19,7 @@ class Asker:
 
     async def start(self) -> None:
         """Listen for answers."""
-        await wire.listen(self._client, self._inbox + "*", self._heard)
+        await self._client.listen(self._inbox + "*", self._heard)
 
     async def ask(self, subject: str, data: bytes, timeout_s: float) -> Msg:
         """Say something on a subject and return what is answered."""

@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager, contextmanager
 
 import nats.errors
 import structlog
-from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.js.client import JetStreamContext
 from nats.js.errors import APIError, ObjectNotFoundError
@@ -16,6 +15,7 @@ from actors.bus.jetstream import wire
 from actors.bus.jetstream.asker import Asker
 from actors.bus.jetstream.assets import assure_all, assure_queue
 from actors.bus.jetstream.jobs import Jobs
+from actors.bus.jetstream.lean_client import LeanClient
 from actors.bus.jetstream.outbox import Outbox
 from actors.bus.jetstream.pull import Ground, JetStreamPull
 from actors.bus.jetstream.pulse import Pulse
@@ -35,7 +35,7 @@ log = structlog.get_logger()
 class JetStreamBus:
     """One process on the bus. Made by `connect`."""
 
-    def __init__(self, client: Client, settings: Settings) -> None:
+    def __init__(self, client: LeanClient, settings: Settings) -> None:
         self._client = client
         self._settings = settings
         self._js: JetStreamContext = client.jetstream(timeout=ASK_S)  # pyright: ignore[reportUnknownMemberType]
@@ -106,7 +106,7 @@ class JetStreamBus:
         async def on(msg: Msg) -> None:
             heard(wire.heard(msg))
 
-        subscription = await wire.listen(self._client, subject, on)
+        subscription = await self._client.listen(subject, on)
         await self._settled()
         try:
             yield

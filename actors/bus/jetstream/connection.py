@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 import nats
 import nats.errors
 import structlog
-from nats.aio.client import Client
 
 from actors.bus.jetstream.bus import JetStreamBus
 from actors.bus.jetstream.jobs import Jobs
@@ -84,7 +83,7 @@ class _Watch:
             self._jobs.start(self.bus.reconnected())
 
 
-async def _reach(settings: Settings, name: str, watch: _Watch, timeout_s: float | None) -> Client:
+async def _reach(settings: Settings, name: str, watch: _Watch, timeout_s: float | None) -> LeanClient:
     """The library tries a first connection for ever: what is asked of it here is bounded, and refusals are heard."""
     client = LeanClient()
     connecting = asyncio.create_task(

@@ -5,10 +5,10 @@ import asyncio
 import msgspec
 import nats.errors
 import structlog
-from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from actors.bus.jetstream.asker import Asker
+from actors.bus.jetstream.lean_client import LeanClient
 from actors.bus.port import NO_HEADERS, Stored
 
 SURE_S = 2.0
@@ -24,7 +24,7 @@ class JetStreamDelivery:
 
     __slots__ = ("_asker", "_client", "_msg", "_parts")
 
-    def __init__(self, client: Client, asker: Asker, msg: Msg) -> None:
+    def __init__(self, client: LeanClient, asker: Asker, msg: Msg) -> None:
         self._client = client
         self._asker = asker
         self._msg = msg

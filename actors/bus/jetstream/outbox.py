@@ -11,11 +11,11 @@ import os
 from collections.abc import Awaitable, Callable
 
 import nats.errors
-from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from actors.bus.jetstream import wire
 from actors.bus.jetstream.jobs import Jobs
+from actors.bus.jetstream.lean_client import LeanClient
 from actors.bus.port import Headers, Stored
 from protocol.errors import BusError, ConflictError, DeniedError
 
@@ -44,7 +44,7 @@ class Entry:
 class Outbox:
     """Publishes in flight on one inbox, by a counter."""
 
-    def __init__(self, client: Client, last: Callable[[str], Awaitable[Stored | None]]) -> None:
+    def __init__(self, client: LeanClient, last: Callable[[str], Awaitable[Stored | None]]) -> None:
         self._client = client
         self._last = last
         self._inbox = client.new_inbox() + "."
@@ -56,7 +56,7 @@ class Outbox:
 
     async def start(self) -> None:
         """Listen for answers, and look after what got none."""
-        await wire.listen(self._client, self._inbox + "*", self._answered)
+        await self._client.listen(self._inbox + "*", self._answered)
         self._jobs.start(self._look_after())
 
     async def send(self, subject: str, data: bytes, expect: int | None, headers: Headers) -> "asyncio.Future[int]":

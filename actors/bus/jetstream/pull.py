@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import msgspec
 import nats.errors
 import structlog
-from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
@@ -16,6 +15,7 @@ from actors.bus.jetstream import wire
 from actors.bus.jetstream.asker import Asker
 from actors.bus.jetstream.delivery import JetStreamDelivery
 from actors.bus.jetstream.jobs import Jobs
+from actors.bus.jetstream.lean_client import LeanClient
 from actors.bus.jetstream.pulse import Pulse
 from actors.bus.port import Delivery
 from protocol.errors import BusError
@@ -34,7 +34,7 @@ log = structlog.get_logger()
 class Ground:
     """What all pulls of one process stand on."""
 
-    client: Client
+    client: LeanClient
     asker: Asker
     pulse: Pulse
     assure: Callable[[Queue], Awaitable[None]]
@@ -109,7 +109,7 @@ class JetStreamPull:
                 await self._heard(msg)
 
         self._forget_requests()
-        self._subscription = await wire.listen(self._client, inbox + "*", heard)
+        self._subscription = await self._client.listen(inbox + "*", heard)
         await self._top_up()
 
     def _begin_anew(self) -> None:

@@ -4,10 +4,10 @@ import asyncio
 import itertools
 
 import msgspec
-from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from actors.bus.jetstream import wire
+from actors.bus.jetstream.lean_client import LeanClient
 from actors.bus.port import Stored
 from protocol.errors import BusError
 
@@ -46,7 +46,7 @@ async def _ended(batch: Batch) -> Msg:
 class Reader:
     """Reads in flight on one inbox, by a counter. A read that gets no answer is made again, for ever."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: LeanClient) -> None:
         self._client = client
         self._inbox = client.new_inbox() + "."
         self._counter = itertools.count(1)
@@ -54,7 +54,7 @@ class Reader:
 
     async def start(self) -> None:
         """Listen for answers."""
-        await wire.listen(self._client, self._inbox + "*", self._heard)
+        await self._client.listen(self._inbox + "*", self._heard)
 
     async def all(self, stream: str, subject: str, after: int) -> list[Stored]:
         """Every message under a subject above a sequence, in order."""

@@ -1,6 +1,5 @@
 """What JetStream says in headers, replies and error codes, read once and named."""
 
-from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Any
 
@@ -91,13 +90,6 @@ def heard(msg: Msg) -> Stored:
 def json(data: bytes) -> dict[str, Any]:
     """An answer of the JetStream API that is read field by field."""
     return _JSON.decode(data)
-
-
-async def listen(client: Client, subject: str, heard: Callable[[Msg], Awaitable[None]]) -> Subscription:
-    """A subscription without limits on what may be pending: a slow moment must not drop an answer."""
-    return await client.subscribe(  # pyright: ignore[reportUnknownMemberType]  (an untyped Future in its signature)
-        subject, cb=heard, pending_msgs_limit=-1, pending_bytes_limit=-1
-    )
 
 
 async def barrier(client: Client) -> None:
