@@ -8,6 +8,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from actors.bus.jetstream.lean_client import LeanClient
+from actors.bus.jetstream.wire import barrier
 from tests.servers import NatsServer
 
 lines = st.lists(st.text(alphabet="ab:\t\r\n é\x1c\x85-:", max_size=12) | st.just("Nats-Sequence: 12"), max_size=6)
@@ -107,9 +108,8 @@ async def test_a_listener_that_was_ended_hears_nothing_more(client: LeanClient) 
 
     subscription = await client.listen("lean.end", heard)
     await client.publish("lean.end", b"one")
-    await client.flush()
+    await barrier(client)
     await subscription.unsubscribe()
     await client.publish("lean.end", b"two")
-    await client.flush()
-    await client.flush()
+    await barrier(client)
     assert got == [b"one"]
