@@ -1,5 +1,6 @@
 """Structured output: the object a model was asked for, wherever it put it."""
 
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -7,7 +8,8 @@ from typing import Any, cast
 
 from actors.model.port import Reply
 
-_FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
+_FENCE = re.compile(r"```[a-zA-Z]*\s*\n\s*(?=\{)")
+_decoder = json.JSONDecoder()
 MOST_STARTS = 200
 """How many opening braces are tried; text that has more is not an answer in JSON."""
 
@@ -22,20 +24,28 @@ def structured(reply: Reply, tool_name: str) -> dict[str, Any] | None:
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
-    for candidate in [*_FENCE.findall(text), text]:
-        yield from _objects_in(candidate)
+    """Those that open a fence first. Where a fence ends is told by the object: its strings may hold fences too."""
+    for fence in itertools.islice(_FENCE.finditer(text), MOST_STARTS):
+        if (found := _object_at(text, fence.end())) is not None:
+            yield found[0]
+    yield from _objects_in(text)
 
 
 def _objects_in(text: str) -> Iterator[dict[str, Any]]:
-    decoder = json.JSONDecoder()
     at = text.find("{")
     for _ in range(MOST_STARTS):
         if at < 0:
             return
-        try:
-            value, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            end = at + 1
-        else:
-            yield cast("dict[str, Any]", value)
-        at = text.find("{", end)
+        found = _object_at(text, at)
+        if found is not None:
+            yield found[0]
+        at = text.find("{", found[1] if found else at + 1)
+
+
+def _object_at(text: str, at: int) -> tuple[dict[str, Any], int] | None:
+    """The object that begins there, and where it ends."""
+    try:
+        value, end = _decoder.raw_decode(text, at)
+    except (ValueError, RecursionError):
+        return None
+    return cast("dict[str, Any]", value), end

@@ -72,3 +72,8 @@ def test_no_text_breaks_it(text: str) -> None:
 
 def test_a_text_of_nothing_but_braces_is_given_up_soon() -> None:
     assert structured(said("{" * 100_000), "plan") is None
+
+
+def test_a_fence_inside_a_string_does_not_end_the_object() -> None:
+    text = 'Here:\n```json\n{"first": {}, "intent": "Run ```make``` in the shell"}\n```\nDone.'
+    assert structured(said(text), "plan") == {"first": {}, "intent": "Run ```make``` in the shell"}
