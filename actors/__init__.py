@@ -1,19 +1,22 @@
 """The processes: bus, runner, supervisor, worker, model, tools, teams, launcher, command line.
 
-`Worker`, `tool`, `Outcome` and `Client` are what a program of one's own needs; each is loaded when it is first used.
+`Worker`, `tool`, `CallKey`, `Outcome` and `Client` are what a program of one's own needs; each is loaded when it is
+first used.
 """
 
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["Client", "Outcome", "Worker", "__version__", "tool"]
+__all__ = ["CallKey", "Client", "Outcome", "Worker", "__version__", "tool"]
 
 if TYPE_CHECKING:  # for type checkers alone: at run time the names are loaded when they are used
     from actors.client import Client
+    from actors.tools.given import CallKey
     from actors.tools.tool import tool
     from actors.worker.definition import Outcome, Worker
 
 _WHERE = {
+    "CallKey": "actors.tools.given",
     "Client": "actors.client",
     "Outcome": "actors.worker.definition",
     "Worker": "actors.worker.definition",

@@ -8,6 +8,6 @@ async def keep_text(bus: Bus, name: str, text: str, room: int) -> tuple[str, Art
     """Keep a long text whole under a name; returns what of it fits into `room` bytes of JSON, and the reference."""
     data = text.encode()
     digest = await bus.put_artifact(name, data)
-    note = f"\n\n[cut off here: the whole text, {len(data):,} bytes, is the artifact {name}]"
+    note = f"\n\n[cut off here: the whole text, {len(data):,} bytes, is the artifact {name}, {digest}]"
     head = data[: max(0, room // 2 - len(note))].decode(errors="ignore")
     return head + note, Artifact(name=name, digest=digest, size=len(data))

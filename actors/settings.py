@@ -21,7 +21,7 @@ ENVIRONMENT = {
 """Variables that other programs know too; every other setting is read from HANDOFF_<NAME>."""
 
 LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
-MAY_BE_ZERO = {"offline_delay_s", "port", "depth", "model_retries", "sync_always"}
+MAY_BE_ZERO = {"offline_delay_s", "port", "depth", "model_retries", "sync_always", "fetch_pages"}
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -61,6 +61,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     grace_s: float = 10.0
     max_tokens: int = 4096
     max_turns: int = 12
+    tool_output: int = 50_000
+    fetch_pages: bool = False
+    outbox: str = ""
+    webhook_url: str = ""
     model_retries: int = 4
     retry_after_ceiling_s: float = 60.0
     model_timeout_s: float = 120.0
@@ -88,6 +92,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def home_dir(self) -> Path:
         """Where the embedded bus keeps its store, and where a second terminal finds it."""
         return Path(self.home).expanduser() if self.home else Path("~/.local/share/handoff").expanduser()
+
+    @property
+    def outbox_dir(self) -> Path:
+        """Where tools put the messages that they send."""
+        return Path(self.outbox).expanduser() if self.outbox else self.home_dir / "outbox"
 
 
 def read_settings(

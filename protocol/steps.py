@@ -2,7 +2,7 @@
 
 import msgspec
 
-from protocol.messages import Message, Usage
+from protocol.messages import Artifact, Message, Usage
 
 
 class Taken(Message, frozen=True, kw_only=True, tag="taken", tag_field="type"):
@@ -22,13 +22,14 @@ class ModelCalled(Message, frozen=True, kw_only=True, tag="model_called", tag_fi
 
 
 class ToolCalled(Message, frozen=True, kw_only=True, tag="tool_called", tag_field="type"):
-    """One call of a tool, answering the `call` of the same id in the turn before."""
+    """One call of a tool, answering the `call` of the same id in the turn before; `artifact` is its whole output."""
 
     call: str
     tool: str
     output: str
     failed: bool = False
     seconds: float = 0.0
+    artifact: Artifact | None = None
 
 
 Step = Taken | ModelCalled | ToolCalled

@@ -51,6 +51,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
             "actors.runner",
             "actors.token_feed",
             "actors.verdict",
+            "actors.tools.given",
             "actors.tools.tool",
             "protocol",
             "observability",

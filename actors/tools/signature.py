@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from actors.tools.given import CallKey, FromSetting, source_of
 from protocol.errors import InvalidError
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -19,12 +20,13 @@ _KINDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 
 @dataclass(frozen=True)
 class Signature:
-    """What a function says of itself. `expected` tells its arguments in one line."""
+    """What a function says of itself. `given` are the arguments that the model does not see, and their sources."""
 
     name: str
     description: str
     schema: dict[str, Any]
     arguments: type[msgspec.Struct]
+    given: Mapping[str, type[CallKey] | FromSetting]
 
     def check(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments as the function takes them, or msgspec.ValidationError."""
@@ -40,26 +42,32 @@ class Signature:
         )
 
 
-def read_signature(function: Callable[..., Any], *, name: str | None, timeout_s: float) -> Signature:
-    """Read the function, or raise InvalidError with everything that keeps it from being a tool."""
-    name = name or str(getattr(function, "__name__", ""))
+def read_signature(function: Callable[..., Any], *, name: str, faults: list[str]) -> Signature:
+    """Read the function, or raise InvalidError with everything that keeps it from being a tool, `faults` included."""
     doc = inspect.getdoc(function) or ""
-    faults: list[str] = []
-    if not _NAME.fullmatch(name):
-        faults.append(f"tool name {name!r} is not valid: use 1 to 64 characters of A-Z a-z 0-9 _ -")
+    faults = [fault for fault in [name_fault(name), *faults] if fault]
     if not doc.strip():
         faults.append(f"tool {name!r} has no docstring: a model chooses tools by it")
-    if timeout_s <= 0:
-        faults.append(f"tool {name!r}: timeout_s must be above 0 (got {timeout_s:g})")
-    fields = _fields(function, name, faults)
+    given: dict[str, type[CallKey] | FromSetting] = {}
+    fields = _fields(function, name, given, faults)
     if faults:
         raise InvalidError(faults)
     arguments, schema = _schema(name, fields)
     _describe(schema, _documented(doc))
-    return Signature(name, _summary(doc), schema, arguments)
+    return Signature(name, _summary(doc), schema, arguments, given)
 
 
-def _fields(function: Callable[..., Any], name: str, faults: list[str]) -> list[tuple[str, Any, Any]]:
+def name_fault(name: str) -> str | None:
+    """What is wrong with the name of a tool; None if nothing is."""
+    if _NAME.fullmatch(name):
+        return None
+    return f"tool name {name!r} is not valid: use 1 to 64 characters of A-Z a-z 0-9 _ -"
+
+
+def _fields(
+    function: Callable[..., Any], name: str, given: dict[str, type[CallKey] | FromSetting], faults: list[str]
+) -> list[tuple[str, Any, Any]]:
+    """The arguments that come from the model; the others go into `given`."""
     try:
         hints = typing.get_type_hints(function, include_extras=True)
     except (NameError, TypeError) as error:
@@ -71,6 +79,10 @@ def _fields(function: Callable[..., Any], name: str, faults: list[str]) -> list[
             faults.append(f"tool {name!r}: {parameter} cannot be passed by name; use plain arguments")
         elif parameter.name not in hints:
             faults.append(f"tool {name!r}: argument {parameter.name!r} has no type annotation")
+        elif source := source_of(hints[parameter.name]):
+            given[parameter.name] = source
+            if isinstance(source, FromSetting) and parameter.default is parameter.empty:
+                faults.append(f"tool {name!r}: argument {parameter.name!r} comes from a setting and needs a default")
         else:
             default = msgspec.NODEFAULT if parameter.default is parameter.empty else parameter.default
             fields.append((parameter.name, hints[parameter.name], msgspec.field(default=default)))

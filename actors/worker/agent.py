@@ -11,11 +11,25 @@ from actors.clock import Clock
 from actors.model.port import Block, Call, Model, ToolSpec, Turn
 from actors.settings import Settings
 from actors.token_feed import TokenFeed
+from actors.tools.given import CallKey
+from actors.tools.tool import Tool
 from actors.worker.allowance import answer_tokens, overrun
 from actors.worker.answers import FIELDS, SPECS, declined, findings
 from actors.worker.definition import Outcome, Worker
 from actors.worker.logbook import Logbook
-from actors.worker.moves import AskModel, CallTools, Done, last_words, next_move, spent, turns_taken
+from actors.worker.moves import (
+    MOST_LOSSES,
+    AskModel,
+    CallTools,
+    Done,
+    call_place,
+    last_words,
+    losses,
+    next_move,
+    spent,
+    turns_taken,
+)
+from actors.worker.outputs import fitted
 from actors.worker.prompts import system_prompt, task_prompt
 from protocol import subjects
 from protocol.errors import ModelError, ToolError
@@ -23,6 +37,7 @@ from protocol.messages import Fault, Handoff
 from protocol.steps import ModelCalled, ToolCalled
 
 TOOLS_AT_ONCE = 8
+LONGEST_LOGGED = 500
 
 log = structlog.get_logger()
 
@@ -47,6 +62,7 @@ class Agent:
         self._system = system_prompt(worker.prompt)
         own = [ToolSpec(name=t.name, description=t.description, schema=t.schema) for t in worker.tools]
         self._tools = [*own, *SPECS]
+        self._own_names = ", ".join(tool.name for tool in worker.tools) or "none"
 
     async def work(self, handoff: Handoff, logbook: Logbook, stopping: asyncio.Event) -> Outcome:
         """Go on from the steps in the logbook until the model is done, has declined, or has used up its budget."""
@@ -67,7 +83,7 @@ class Agent:
                 case Done(text, stop_reason):
                     return _outcome(text, stop_reason)
                 case CallTools(uses):
-                    await self._call_tools(logbook, uses)
+                    await self._call_tools(handoff, logbook, uses)
                 case AskModel(turns):
                     if fault := await self._turn(handoff, logbook, turns):
                         return Outcome(output=last_words(logbook.steps), error=fault)
@@ -106,19 +122,15 @@ class Agent:
             ModelCalled(model=reply.model, content=content, stop_reason=reply.stop_reason, usage=reply.usage)
         )
 
-    async def _call_tools(self, logbook: Logbook, uses: list[Block]) -> None:
+    async def _call_tools(self, handoff: Handoff, logbook: Logbook, uses: list[Block]) -> None:
         if not await logbook.still_ours():
             raise Over
         places = asyncio.Semaphore(TOOLS_AT_ONCE)
 
         async def call(use: Block) -> None:
             async with places:
-                began = self._clock.monotonic()
-                output, failed = await self._call_tool(use["name"], use.get("input") or {})
-                seconds = self._clock.monotonic() - began
-            await logbook.write(
-                ToolCalled(call=use["id"], tool=use["name"], output=output, failed=failed, seconds=seconds)
-            )
+                step = await self._called(handoff, logbook, use)
+            await logbook.write(step)
 
         calls = [asyncio.create_task(call(use)) for use in uses]
         try:
@@ -127,22 +139,42 @@ class Agent:
             for task in calls:
                 task.cancel()
 
-    async def _call_tool(self, name: str, arguments: dict[str, Any]) -> tuple[str, bool]:
+    async def _called(self, handoff: Handoff, logbook: Logbook, use: Block) -> ToolCalled:
+        """Make one call; the step that keeps what came of it."""
+        key = _call_key(handoff, logbook, use)
+        tool = self._worker.tool(use["name"])
+        began = self._clock.monotonic()
+        output, failed = await self._call_tool(tool, use, logbook, key)
+        seconds = self._clock.monotonic() - began
+        limit = (tool.output_limit if tool else None) or self._settings.tool_output
+        text, artifact = await fitted(self._bus, f"{key}.output", output, limit, self._settings.message_bytes)
+        return ToolCalled(
+            call=use["id"], tool=use["name"], output=text, failed=failed, seconds=seconds, artifact=artifact
+        )
+
+    async def _call_tool(self, tool: Tool | None, use: Block, logbook: Logbook, key: CallKey) -> tuple[str, bool]:
+        """What came out of a call, and whether that is a failure."""
+        name: str = use["name"]
+        arguments: dict[str, Any] = use.get("input") or {}
         if name in FIELDS:
             return str(arguments.get(FIELDS[name], "")).strip() or "no reason given", False
-        tool = self._worker.tool(name)
         if tool is None:
             log.warning("tool.denied", tool=name, worker=self._worker.name)
-            return f"tool_denied: {self._worker.name} has no tool called {name}", True
+            return f"tool_denied: {self._worker.name} has no tool called {name}; it has {self._own_names}", True
+        # The place where a tool with `confirm` waits for a person: nothing has been done yet.
+        if (lost := losses(logbook.steps)) >= MOST_LOSSES:
+            log.warning("tool.given_up", tool=name, worker=self._worker.name, losses=lost)
+            return f"{name} was not run again: the worker died {lost} times while this ran", True
         try:
-            output = await tool.call(arguments)
+            return await tool.call(arguments, key=key, settings=self._settings), False
         except ToolError as error:
-            log.info("tool.failed", tool=name, error=str(error))
+            log.info("tool.failed", tool=name, error=str(error)[:LONGEST_LOGGED])
             return str(error), True
-        limit = self._settings.message_bytes // 4
-        if len(output) > limit:
-            output = output[:limit] + f"\n[cut off: {len(output):,} characters in all]"
-        return output, False
+
+
+def _call_key(handoff: Handoff, logbook: Logbook, use: Block) -> CallKey:
+    turn, place = call_place(logbook.steps, use["id"])
+    return CallKey(f"{handoff.run}.{handoff.task}.{handoff.attempt}.{turn}.{place}")
 
 
 def _outcome(text: str, stop_reason: str | None) -> Outcome:

@@ -10,11 +10,13 @@ import msgspec
 
 from actors.model.port import Block, Reply, Turn
 from protocol.messages import Usage
-from protocol.steps import ModelCalled, Step, ToolCalled
+from protocol.steps import ModelCalled, Step, Taken, ToolCalled
 
 _blocks = msgspec.json.Decoder(list[Block])
 
 GO_ON = "Go on exactly where you stopped."
+MOST_LOSSES = 2
+"""A tool call during which the worker was lost this often is not made again."""
 
 
 class AskModel(msgspec.Struct, frozen=True):
@@ -50,7 +52,8 @@ def next_move(prompt: str, steps: Sequence[Step]) -> Move:
         turns.append(Turn(role="assistant", content=reply.content))
         missing = [use for use in reply.tool_uses if use["id"] not in results]
         if missing:
-            return CallTools(missing)
+            # After a loss one at a time, so that it shows which of them it is that the worker does not survive.
+            return CallTools(missing[:1] if losses(steps) else missing)
         if reply.tool_uses:
             turns.append(Turn(role="user", content=[_result_block(results[use["id"]]) for use in reply.tool_uses]))
             said.clear()
@@ -71,6 +74,21 @@ def _results(steps: Sequence[Step], at: int) -> dict[str, ToolCalled]:
         if isinstance(step, ToolCalled):
             found[step.call] = step
     return found
+
+
+def losses(steps: Sequence[Step]) -> int:
+    """How often the task was taken over since the last step that got it any further."""
+    return next((at for at, step in enumerate(reversed(steps)) if not isinstance(step, Taken)), len(steps))
+
+
+def call_place(steps: Sequence[Step], call: str) -> tuple[int, int]:
+    """Which turn of the model asks for this call, and which of the calls in it it is; both from 1.
+
+    It is the same after any number of losses: what follows a turn does not change the turn.
+    """
+    last = next(step for step in reversed(steps) if isinstance(step, ModelCalled))
+    calls = [use["id"] for use in reply_of(last).tool_uses]
+    return turns_taken(steps), calls.index(call) + 1
 
 
 def reply_of(step: ModelCalled) -> Reply:

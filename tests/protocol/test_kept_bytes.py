@@ -137,6 +137,7 @@ EXAMPLES: dict[str, Message] = {
         model="m", content=msgspec.Raw(b'[{"type":"text","text":"hi"}]'), stop_reason="end_turn", usage=USAGE
     ),
     "step-tool_called": ToolCalled(call="toolu_1", tool="sum", output="3", failed=False, seconds=0.1),
+    "step-tool_called-kept": ToolCalled(call="toolu_1", tool="read", output="head …", artifact=ARTIFACT),
     "control-cancel": Cancel(reason="enough"),
     "control-approve": Approve(revision=1),
     "control-reject": Reject(comment="too long"),
