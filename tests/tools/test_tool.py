@@ -1,12 +1,15 @@
 import asyncio
+import contextlib
 import threading
 from typing import Annotated, Any
 
 import msgspec
 import pytest
 
-from actors.tools.tool import Tool, tool
-from protocol.errors import ToolError
+from actors.tools import attempt
+from actors.tools.given import CallKey, FromSetting
+from actors.tools.tool import Tool, prefixed, tool
+from protocol.errors import InvalidError, ToolError
 
 
 class Point(msgspec.Struct, forbid_unknown_fields=True):
@@ -78,12 +81,14 @@ def test_a_function_without_arguments_has_an_empty_schema() -> None:
 
 
 def test_options_are_kept_and_the_function_stays_usable() -> None:
-    @tool(name="send-mail", timeout_s=2.5, effect=True)
+    @tool(name="send-mail", timeout_s=2.5, output_limit=9, effect=True, confirm=True)
     def send(to: str) -> str:
         """Send a mail."""
         return f"sent to {to}"
 
-    assert (send.name, send.timeout_s, send.effect) == ("send-mail", 2.5, True)
+    assert (send.name, send.timeout_s, send.output_limit) == ("send-mail", 2.5, 9)
+    assert (send.effect, send.confirm) == (True, True)
+    assert (shout.effect, shout.confirm, shout.output_limit) == (False, False, None)
     assert send.function(to="ann") == "sent to ann"
 
 
@@ -143,6 +148,9 @@ def failing(error: BaseException, *, in_thread: bool) -> Tool:
         (StopIteration("end"), "StopIteration"),
         (TimeoutError("its own"), "TimeoutError: its own"),
         (SystemExit(3), "SystemExit"),
+        (KeyboardInterrupt(), "KeyboardInterrupt"),
+        (BaseException("odd"), "BaseException"),
+        (asyncio.CancelledError(), "CancelledError"),
     ],
 )
 async def test_whatever_a_function_raises_is_told_as_a_tool_error(
@@ -150,11 +158,6 @@ async def test_whatever_a_function_raises_is_told_as_a_tool_error(
 ) -> None:
     with pytest.raises(ToolError, match=text):
         await failing(error, in_thread=in_thread).call({})
-
-
-async def test_a_plain_function_cannot_cancel_its_caller() -> None:
-    with pytest.raises(ToolError, match="CancelledError"):
-        await failing(asyncio.CancelledError(), in_thread=True).call({})
 
 
 async def test_a_tool_error_of_the_function_keeps_its_text() -> None:
@@ -187,6 +190,23 @@ async def test_an_async_function_that_hangs_is_given_up_and_cancelled() -> None:
     with pytest.raises(ToolError, match=r"hang took longer than 0\.02 s"):
         await hang.call({})
     assert cancelled.is_set()
+
+
+async def test_an_async_function_that_will_not_be_cancelled_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attempt, "PATIENCE_S", 0.02)
+    release = asyncio.Event()
+
+    @tool(timeout_s=0.02)
+    async def stubborn() -> str:
+        """Hang, whatever happens."""
+        while not release.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await release.wait()
+        return ""
+
+    with pytest.raises(ToolError, match=r"stubborn took longer than 0\.02 s"):
+        await stubborn.call({})
+    release.set()
 
 
 async def test_a_plain_function_that_hangs_is_given_up_and_other_calls_go_on() -> None:
@@ -253,3 +273,61 @@ def test_a_thread_that_ends_after_its_loop_disturbs_nobody() -> None:
     for thread in threading.enumerate():
         if thread.name == "tool-slow":
             thread.join(5)
+
+
+@tool(effect=True)
+def pay(amount: int, key: CallKey) -> str:
+    """Pay. Call shout before.
+
+    Args:
+        amount: as shout says
+        key: names the call
+    """
+    return f"{amount} {key}"
+
+
+async def test_a_call_key_is_hidden_from_the_model_and_given_by_the_worker() -> None:
+    assert list(pay.schema["properties"]) == ["amount"]
+    assert await pay.call({"amount": 1}, key=CallKey("k1")) == "1 k1"
+    with pytest.raises(ToolError, match="unknown field `key`"):
+        await pay.call({"amount": 1, "key": "forged"}, key=CallKey("k1"))
+
+
+async def test_without_a_worker_every_call_has_a_key_of_its_own() -> None:
+    assert await pay.call({"amount": 1}) != await pay.call({"amount": 1})
+
+
+async def test_an_argument_from_a_setting_that_does_not_exist_is_told() -> None:
+    @tool
+    def odd(value: Annotated[int, FromSetting("no_such")] = 0) -> str:
+        """Look."""
+        return str(value)
+
+    assert await odd.call({}) == "0"
+    with pytest.raises(ToolError, match="a setting 'no_such'"):
+        await odd.call({}, settings=object())
+
+
+def test_an_argument_from_a_setting_needs_a_default() -> None:
+    def odd(value: Annotated[int, FromSetting("max_turns")]) -> str:
+        """Look."""
+        return str(value)
+
+    with pytest.raises(InvalidError, match="'value' comes from a setting and needs a default"):
+        tool(odd)
+
+
+async def test_prefixed_tools_are_copies_that_speak_of_each_other_by_their_new_names() -> None:
+    loud, paid = prefixed([shout, pay], "legal")
+    assert [loud.name, paid.name] == ["legal_shout", "legal_pay"]
+    assert paid.description == "Pay. Call legal_shout before."
+    assert paid.schema["properties"]["amount"]["description"] == "as legal_shout says"
+    assert (paid.effect, shout.name, pay.description) == (True, "shout", "Pay. Call shout before.")
+    assert await loud.call({"text": "ho"}) == "HO"
+
+
+def test_a_prefix_that_makes_no_names_is_refused() -> None:
+    with pytest.raises(InvalidError, match="not valid"):
+        prefixed([shout], "two words")
+    with pytest.raises(InvalidError, match="not valid"):
+        prefixed([shout], "x" * 64)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.model.port import Block
-from actors.worker.moves import GO_ON, AskModel, CallTools, Done, next_move, spent, turns_taken
+from actors.worker.moves import GO_ON, AskModel, CallTools, Done, call_place, losses, next_move, spent, turns_taken
 from protocol.messages import Usage
 from protocol.steps import ModelCalled, Step, Taken, ToolCalled
 
@@ -102,3 +102,25 @@ def test_an_agent_that_is_replaced_at_any_step_ends_the_same_and_repeats_nothing
     uses_in_all = sum(isinstance(step, ToolCalled) for step in steps)
     assert asked == turns
     assert made == uses_in_all == len({step.call for step in steps if isinstance(step, ToolCalled)})
+
+
+def test_losses_are_counted_from_the_last_step_that_got_further() -> None:
+    gone = Taken(instance="gone")
+    assert losses([]) == 0
+    assert losses([gone, said(use("a"))]) == 0
+    assert losses([said(use("a")), gone, gone]) == 2
+    assert losses([said(use("a"), use("b")), gone, called("a"), gone]) == 1
+
+
+def test_after_a_loss_calls_are_made_one_at_a_time() -> None:
+    turn = said(use("a"), use("b"), use("c"))
+    assert next_move("task", [turn]) == CallTools([use("a"), use("b"), use("c")])
+    assert next_move("task", [turn, Taken(instance="i")]) == CallTools([use("a")])
+    assert next_move("task", [turn, Taken(instance="i"), called("a")]) == CallTools([use("b"), use("c")])
+
+
+def test_the_place_of_a_call_stays_the_same_whatever_is_stored_after_its_turn() -> None:
+    steps: list[Step] = [said(use("a")), called("a"), said(use("a"), use("b"))]
+    assert call_place(steps, "b") == (2, 2)
+    assert call_place([*steps, called("a"), Taken(instance="i")], "b") == (2, 2)
+    assert call_place(steps, "a") == (2, 1)
