@@ -94,9 +94,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return Path(self.home).expanduser() if self.home else Path("~/.local/share/handoff").expanduser()
 
     @property
-    def outbox_dir(self) -> Path:
-        """Where tools put the messages that they send."""
-        return Path(self.outbox).expanduser() if self.outbox else self.home_dir / "outbox"
+    def outlet(self) -> tuple[Path, str]:
+        """Where tools put the messages that they send, and the address they post them to, if any."""
+        return Path(self.outbox).expanduser() if self.outbox else self.home_dir / "outbox", self.webhook_url
 
 
 def read_settings(

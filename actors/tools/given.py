@@ -10,24 +10,16 @@ def look(url: str, allowed: Annotated[bool, FromSetting("fetch_pages")] = False)
 import secrets
 import typing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, NewType
 
 from protocol.errors import ToolError
 
+CallKey = NewType("CallKey", str)
+"""Names one call of a tool, the same whenever that call is made again by a worker that took over.
 
-class CallKey(str):
-    """Names one call of a tool, the same whenever that call is made again by a worker that took over.
-
-    It has the run, the task, the attempt, the turn of the model, and the place of the call in that turn, joined by
-    dots: it can be a file name, and no other call has it.
-    """
-
-    __slots__ = ()
-
-    @classmethod
-    def fresh(cls) -> "CallKey":
-        """A key for a call that no run asked for, such as one in a test."""
-        return cls(secrets.token_hex(16))
+It has the run, the task, the attempt, the turn of the model, and the place of the call in that turn, joined by dots:
+it can be a file name, and no other call has it.
+"""
 
 
 @dataclass(frozen=True)
@@ -37,12 +29,21 @@ class FromSetting:
     name: str
 
 
-def source_of(hint: Any) -> type[CallKey] | FromSetting | None:
+Source = FromSetting | Literal["key"]
+
+
+def fresh_key() -> CallKey:
+    """A key for a call that no run asked for, such as one in a test."""
+    return CallKey(secrets.token_hex(16))
+
+
+def source_of(hint: Any) -> Source | None:
     """Where an argument with this annotation comes from; None if it comes from the model."""
     if hint is CallKey:
-        return CallKey
-    marks = (mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, FromSetting))
-    return next(marks, None) if typing.get_origin(hint) is typing.Annotated else None
+        return "key"
+    if typing.get_origin(hint) is not typing.Annotated:
+        return None
+    return next((mark for mark in hint.__metadata__ if isinstance(mark, FromSetting)), None)
 
 
 def value_of(mark: FromSetting, settings: object) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from actors.tools.given import CallKey, FromSetting, source_of
+from actors.tools.given import FromSetting, Source, source_of
 from protocol.errors import InvalidError
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -26,7 +26,7 @@ class Signature:
     description: str
     schema: dict[str, Any]
     arguments: type[msgspec.Struct]
-    given: Mapping[str, type[CallKey] | FromSetting]
+    given: Mapping[str, Source]
 
     def check(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments as the function takes them, or msgspec.ValidationError."""
@@ -48,7 +48,7 @@ def read_signature(function: Callable[..., Any], *, name: str, faults: list[str]
     faults = [fault for fault in [name_fault(name), *faults] if fault]
     if not doc.strip():
         faults.append(f"tool {name!r} has no docstring: a model chooses tools by it")
-    given: dict[str, type[CallKey] | FromSetting] = {}
+    given: dict[str, Source] = {}
     fields = _fields(function, name, given, faults)
     if faults:
         raise InvalidError(faults)
@@ -65,7 +65,7 @@ def name_fault(name: str) -> str | None:
 
 
 def _fields(
-    function: Callable[..., Any], name: str, given: dict[str, type[CallKey] | FromSetting], faults: list[str]
+    function: Callable[..., Any], name: str, given: dict[str, Source], faults: list[str]
 ) -> list[tuple[str, Any, Any]]:
     """The arguments that come from the model; the others go into `given`."""
     try:

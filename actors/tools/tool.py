@@ -14,7 +14,7 @@ from typing import Any, TypedDict, Unpack, overload
 import msgspec
 
 from actors.tools.attempt import run_in_task, run_in_thread
-from actors.tools.given import CallKey, FromSetting, value_of
+from actors.tools.given import CallKey, fresh_key, value_of
 from actors.tools.signature import Signature, name_fault, read_signature
 from protocol.errors import InvalidError, ToolError
 
@@ -74,8 +74,8 @@ class Tool:
     def _given(self, key: CallKey | None, settings: object) -> dict[str, Any]:
         given: dict[str, Any] = {}
         for name, source in self.signature.given.items():
-            if not isinstance(source, FromSetting):
-                given[name] = key or CallKey.fresh()
+            if source == "key":
+                given[name] = key or fresh_key()
             elif settings is not None:
                 given[name] = value_of(source, settings)
         return given
