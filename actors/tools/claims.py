@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from actors.tools.csv_tables import TABLES, load
 from actors.tools.evidence import Evidence, Stance, from_passage, from_table
 from actors.tools.folder import Kept
 from actors.tools.passages import DOCUMENTS, Index
 from actors.tools.statement import read
+from actors.tools.table_files import TABLES, load
 from actors.tools.tool import Tool, tool
 from protocol.errors import ToolError
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from actors.tools.csv_tables import Column, Table, Value
 from actors.tools.passages import Passage, sentences
 from actors.tools.statement import MONEY, MONTHS, PERCENT, Quantity, Statement, read
+from actors.tools.table import Column, Table, Value
 
 ENOUGH = 0.6
 """The part of a claim's words that a sentence with figures must share to be about the same thing."""

@@ -1,4 +1,4 @@
-"""Tables: read-only SQL over the CSV files of a folder."""
+"""Tables: read-only SQL over the CSV, JSON and SQLite files of a folder."""
 
 import sqlite3
 import time
@@ -6,8 +6,9 @@ import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
-from actors.tools.csv_tables import TABLES, Table, Tables, load
 from actors.tools.folder import File, Kept
+from actors.tools.table import Table, Tables
+from actors.tools.table_files import TABLES, load
 from actors.tools.tool import Tool, tool
 from protocol.errors import ToolError
 
@@ -70,7 +71,7 @@ class Database:
 
     @classmethod
     def of_files(cls, files: Sequence[File]) -> "Database":
-        """The database of these CSV files."""
+        """The database of the tables in these files."""
         return cls(load(files))
 
     def query(self, sql: str) -> str:

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.tools.csv_tables import Column, load, read
+from actors.tools.csv_tables import read
 from actors.tools.folder import files
+from actors.tools.table import Column
+from actors.tools.table_files import load
 
 
 def kinds(text: str) -> list[str]:
