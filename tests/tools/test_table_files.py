@@ -81,7 +81,7 @@ def test_a_number_too_big_for_sql_is_kept_as_text() -> None:
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "[{}]", "3", '"x"', "[[1]]", '[{"a":1}, 2]', "[" * 100_000, "\ud800"])
 def test_json_without_rows_is_a_value_error(text: str) -> None:
-    with pytest.raises(ValueError, match="it is not JSON|it holds no rows|its "):
+    with pytest.raises(ValueError, match=r"it is not JSON|it holds no rows|its "):
         read_json("t", "t.json", text)
 
 

@@ -1,5 +1,6 @@
 """A web server on loopback that answers as it is told, and notes what it was asked."""
 
+import ssl
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -36,7 +37,7 @@ def reply(handler: BaseHTTPRequestHandler, status: int, body: bytes = b"", **hea
 
 
 @contextmanager
-def site(answer: Answer) -> Generator[Site]:
+def site(answer: Answer, tls: ssl.SSLContext | None = None) -> Generator[Site]:
     """Serve as long as it is entered."""
     asked: list[Asked] = []
 
@@ -54,6 +55,8 @@ def site(answer: Answer) -> Generator[Site]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
+    if tls:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     server.block_on_close = False
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
