@@ -8,6 +8,8 @@ from actors.bus.port import Bus
 from protocol.errors import BusError
 from protocol.messages import Artifact
 
+MOST_KEPT = 200_000_000
+"""Characters: what is longer is not kept, so that one call cannot fill the store."""
 ENVELOPE_BYTES = 4096
 ESCAPED = 8
 """A character takes up to 6 bytes of JSON; with this there is room for the rest of the message, too."""
@@ -23,11 +25,14 @@ async def fitted(bus: Bus, name: str, output: str, limit: int, message_bytes: in
     if len(output) <= limit and _fits(output, message_bytes - ENVELOPE_BYTES):
         return output, None
     room = min(limit, message_bytes // ESCAPED)
-    try:
-        return await keep_text(bus, name, output, 2 * room)
-    except BusError as error:
-        log.warning("artifact.not_kept", name=name, error=str(error))
-        return f"{output[: room // 4]}\n\n[cut off here: {len(output):,} characters in all, and {error}]", None
+    reason = f"more than {MOST_KEPT:,} are not kept"
+    if len(output) <= MOST_KEPT:
+        try:
+            return await keep_text(bus, name, output, 2 * room)
+        except BusError as error:
+            reason = f"they could not be kept: {error}"
+    log.warning("artifact.not_kept", name=name, reason=reason)
+    return f"{output[: room // 4]}\n\n[cut off here: {len(output):,} characters in all; {reason}]", None
 
 
 def _fits(output: str, room: int) -> bool:

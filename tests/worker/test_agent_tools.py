@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 from actors.model.port import Block
 from actors.tools.given import CallKey, FromSetting
 from actors.tools.tool import Tool, tool
+from actors.worker import outputs
 from actors.worker.moves import MOST_LOSSES
 from protocol.errors import TooLargeError
 from protocol.messages import Usage
@@ -135,7 +136,14 @@ async def test_output_that_cannot_be_kept_is_cut_and_says_so(monkeypatch: pytest
     done = await do(talker(300_000), calls=[use("talk")])
     assert done.result.status == "completed"
     assert done.tools[0].artifact is None
-    assert "300,000 characters in all" in done.tools[0].output
+    assert "300,000 characters in all; they could not be kept" in done.tools[0].output
+
+
+async def test_output_that_would_fill_the_store_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outputs, "MOST_KEPT", 100_000)
+    done = await do(talker(100_001), calls=[use("talk")])
+    assert done.tools[0].artifact is None
+    assert "100,001 characters in all; more than 100,000 are not kept" in done.tools[0].output
 
 
 async def test_the_key_names_run_task_attempt_turn_and_place() -> None:
