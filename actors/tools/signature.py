@@ -4,7 +4,7 @@ import inspect
 import re
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -26,7 +26,7 @@ class Signature:
     description: str
     schema: dict[str, Any]
     arguments: type[msgspec.Struct]
-    given: Mapping[str, Source]
+    given: Mapping[str, Source] = field(default_factory=dict[str, Source])
 
     def check(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments as the function takes them, or msgspec.ValidationError."""

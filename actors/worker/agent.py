@@ -29,7 +29,7 @@ from actors.worker.moves import (
     spent,
     turns_taken,
 )
-from actors.worker.outputs import fitted
+from actors.worker.outputs import kept_within
 from actors.worker.prompts import system_prompt, task_prompt
 from protocol import subjects
 from protocol.errors import ModelError, ToolError
@@ -62,7 +62,6 @@ class Agent:
         self._system = system_prompt(worker.prompt)
         own = [ToolSpec(name=t.name, description=t.description, schema=t.schema) for t in worker.tools]
         self._tools = [*own, *SPECS]
-        self._own_names = ", ".join(tool.name for tool in worker.tools) or "none"
 
     async def work(self, handoff: Handoff, logbook: Logbook, stopping: asyncio.Event) -> Outcome:
         """Go on from the steps in the logbook until the model is done, has declined, or has used up its budget."""
@@ -147,7 +146,7 @@ class Agent:
         output, failed = await self._call_tool(tool, use, logbook, key)
         seconds = self._clock.monotonic() - began
         limit = (tool.output_limit if tool else None) or self._settings.tool_output
-        text, artifact = await fitted(self._bus, f"{key}.output", output, limit, self._settings.message_bytes)
+        text, artifact = await kept_within(self._bus, f"{key}.output", output, limit, self._settings.message_bytes)
         return ToolCalled(
             call=use["id"], tool=use["name"], output=text, failed=failed, seconds=seconds, artifact=artifact
         )
@@ -160,7 +159,8 @@ class Agent:
             return str(arguments.get(FIELDS[name], "")).strip() or "no reason given", False
         if tool is None:
             log.warning("tool.denied", tool=name, worker=self._worker.name)
-            return f"tool_denied: {self._worker.name} has no tool called {name}; it has {self._own_names}", True
+            names = ", ".join(tool.name for tool in self._worker.tools) or "none"
+            return f"tool_denied: {self._worker.name} has no tool called {name}; it has {names}", True
         # The place where a tool with `confirm` waits for a person: nothing has been done yet.
         if (lost := losses(logbook.steps)) >= MOST_LOSSES:
             log.warning("tool.given_up", tool=name, worker=self._worker.name, losses=lost)

@@ -17,7 +17,7 @@ ESCAPED = 8
 log = structlog.get_logger()
 
 
-async def fitted(bus: Bus, name: str, output: str, limit: int, message_bytes: int) -> tuple[str, Artifact | None]:
+async def kept_within(bus: Bus, name: str, output: str, limit: int, message_bytes: int) -> tuple[str, Artifact | None]:
     """What of the output fits into `limit` characters and into a message; if it is not all, the whole is an artifact.
 
     If it cannot be kept, the head says so: what was found so far is worth more than the rest.
