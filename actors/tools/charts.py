@@ -15,16 +15,18 @@ MOST_VALUES = 200
 MOST_LABEL = 24
 MOST_LABELS = 20
 TICKS = 5
+LEAST_SPAN = 1e-200
 
 _COLOUR = "#2b6cb0"
 _FONT = 'font-family="sans-serif"'
 
 
 class Scale(NamedTuple):
-    """The span of the values, with 0 in it, and what it means in points."""
+    """The span of the values, with 0 in it and a round step, and what it means in points."""
 
     low: float
     high: float
+    step: float
 
     def height(self, value: float) -> float:
         """Where a value is drawn, from the top."""
@@ -62,17 +64,25 @@ def draw_chart(kind: Literal["bar", "line"], title: str, labels: list[str], valu
 
 def _scale(values: Sequence[float]) -> Scale:
     low, high = min(0.0, *values), max(0.0, *values)
-    return Scale(low, high if high > low else low + 1)
+    if high - low < LEAST_SPAN:
+        low, high = 0.0, 1.0
+    size = 10.0 ** math.floor(math.log10((high - low) / TICKS))
+    step = next(size * factor for factor in (1, 2, 5, 10) if size * factor * TICKS >= (high - low) * 0.999)
+    return Scale(math.floor(low / step) * step, math.ceil(high / step) * step, step)
 
 
 def _grid(scale: Scale) -> Iterator[str]:
-    for tick in range(TICKS + 1):
-        value = scale.low + (scale.high - scale.low) * tick / TICKS
+    for tick in range(round((scale.high - scale.low) / scale.step) + 1):
+        value = scale.low + scale.step * tick
         y = scale.height(value)
         yield f'<line x1="{LEFT}" y1="{y:.1f}" x2="{WIDTH - RIGHT}" y2="{y:.1f}" stroke="#ddd"/>'
-        yield _text(LEFT - 6, y + 4, f"{value:.4g}", "end")
+        yield _text(LEFT - 6, y + 4, _figure(0.0 if abs(value) < scale.step / 2 else value), "end")
     zero = scale.height(0)
     yield f'<line x1="{LEFT}" y1="{zero:.1f}" x2="{WIDTH - RIGHT}" y2="{zero:.1f}" stroke="#333"/>'
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.9g}" if abs(value) < 1e9 else f"{value:.3g}"
 
 
 def _bars(values: Sequence[float], scale: Scale) -> Iterator[str]:

@@ -32,6 +32,21 @@ def test_a_line_chart_has_a_point_for_each_value() -> None:
     assert {"Revenue, EUR", "Q1", "Q2"} <= {text.text for text in chart.iter(f"{SVG}text")}
 
 
+@pytest.mark.parametrize(
+    ("values", "ticks"),
+    [
+        ([120.0, -30, 260], ["-100", "0", "100", "200", "300"]),
+        ([0.3, 0.7], ["0", "0.2", "0.4", "0.6", "0.8"]),
+        ([0.0], ["0", "0.2", "0.4", "0.6", "0.8", "1"]),
+        ([-4.0], ["-4", "-3", "-2", "-1", "0"]),
+        ([5_000_000.0], ["0", "1,000,000", "2,000,000", "3,000,000", "4,000,000", "5,000,000"]),
+    ],
+)
+def test_the_scale_has_round_steps_and_a_zero(values: list[float], ticks: list[str]) -> None:
+    texts = drawn("bar", [""] * len(values), values).iter(f"{SVG}text")
+    assert [text.text for text in texts if text.get("text-anchor") == "end"] == ticks
+
+
 def test_many_labels_are_thinned_out_so_that_they_can_be_read() -> None:
     names = [f"day {n}" for n in range(200)]
     texts = [text.text for text in drawn("line", names, [1.0] * 200).iter(f"{SVG}text")]
