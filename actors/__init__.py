@@ -1,17 +1,18 @@
 """The processes: bus, runner, supervisor, worker, model, tools, teams, launcher, command line.
 
-`Worker`, `tool`, `CallKey`, `Outcome` and `Client` are what a program of one's own needs; each is loaded when it is
-first used.
+`Worker`, `tool`, `CallKey`, `ToolServer`, `Outcome` and `Client` are what a program of one's own needs; each is loaded
+when it is first used.
 """
 
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["CallKey", "Client", "Outcome", "Worker", "__version__", "tool"]
+__all__ = ["CallKey", "Client", "Outcome", "ToolServer", "Worker", "__version__", "tool"]
 
 if TYPE_CHECKING:  # for type checkers alone: at run time the names are loaded when they are used
     from actors.client import Client
     from actors.tools.given import CallKey
+    from actors.tools.server import ToolServer
     from actors.tools.tool import tool
     from actors.worker.definition import Outcome, Worker
 
@@ -19,6 +20,7 @@ _WHERE = {
     "CallKey": "actors.tools.given",
     "Client": "actors.client",
     "Outcome": "actors.worker.definition",
+    "ToolServer": "actors.tools.server",
     "Worker": "actors.worker.definition",
     "tool": "actors.tools.tool",
 }

@@ -52,6 +52,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
             "actors.token_feed",
             "actors.verdict",
             "actors.tools.given",
+            "actors.tools.server",
             "actors.tools.tool",
             "protocol",
             "observability",
@@ -62,12 +63,18 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     ),
     "actors.model": ({"actors.model", "actors.clock", "protocol", "observability"}, set()),
     "actors.tools": ({"actors.tools", "protocol"}, {"msgspec", "simpleeval"}),
+    "actors.toolservers": (
+        {"actors.toolservers", "actors.tools.server", "actors.tools.signature", "actors.tools.tool", "actors.clock"}
+        | {"actors.worker.definition", "protocol"},
+        {"msgspec", "structlog", "mcp", "mcp_types", "httpx2", "jsonschema"},
+    ),
     "actors.teams": ({"actors.teams", "actors.tools", "actors.worker.definition", "protocol"}, {"msgspec"}),
 }
 ANY_LIBRARY = {"actors.model"}
 SOLE_IMPORTERS = {
     "nats": "actors.bus.jetstream",
     "anthropic": "actors.model",
+    "mcp": "actors.toolservers.connection",
     "click": "actors.cli",
     "rich": "actors.cli",
 }

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from dataclasses import KW_ONLY, dataclass
+from itertools import combinations
 
 from actors.worker.definition import Worker
 from protocol.errors import InvalidError
@@ -47,4 +48,20 @@ def _faults(team: Team) -> list[str]:
         for tool, by in sorted(owners.items())
         if len(by) > 1
     ]
+    return faults + _lent_twice(team)
+
+
+def _lent_twice(team: Team) -> list[str]:
+    """Tool servers that lend the same tool to two workers; one without a list of tools lends them all."""
+    lent = [(worker.name, server) for worker in team.workers for server in worker.mcp]
+    faults: list[str] = []
+    for (first, one), (second, other) in combinations(lent, 2):
+        if one.name != other.name or first == second:
+            continue
+        both = sorted(set(one.tools) & set(other.tools)) if one.tools and other.tools else ["all its tools"]
+        faults += [
+            f"team {team.name!r}: workers {first!r} and {second!r} share {tool} of the tool server {one.name!r}: "
+            "a tool has one owner; list the tools of each"
+            for tool in both
+        ]
     return faults

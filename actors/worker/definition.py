@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from actors.tools.server import ToolServer
 from actors.tools.tool import Tool
 from protocol.errors import InvalidError
 from protocol.ids import token_fault
@@ -33,13 +34,17 @@ Work = Callable[[Handoff], Awaitable[str | Outcome] | str | Outcome]
 
 @dataclass(frozen=True)
 class Worker:
-    """A specialist. With `run` it is a function and no model is asked; otherwise it is an agent with tools."""
+    """A specialist. With `run` it is a function and no model is asked; otherwise it is an agent with tools.
+
+    `mcp` are servers that lend it more tools while it works.
+    """
 
     name: str
     _: KW_ONLY
     summary: str
     prompt: str = ""
     tools: Sequence[Tool] = ()
+    mcp: Sequence[ToolServer] = ()
     run: Work | None = None
     model: str = ""
     concurrency: int | None = None
@@ -60,10 +65,14 @@ def _faults(worker: Worker) -> list[str]:
     faults = [fault for fault in [token_fault("worker", worker.name)] if fault]
     if not worker.summary.strip():
         faults.append(f"worker {worker.name!r} has no summary: say in a sentence what it is good for")
-    if worker.run is not None and (worker.tools or worker.prompt):
+    if worker.run is not None and (worker.tools or worker.prompt or worker.mcp):
         faults.append(f"worker {worker.name!r} is a function: it takes neither prompt nor tools")
     if worker.concurrency is not None and worker.concurrency < 1:
         faults.append(f"worker {worker.name!r}: concurrency must be at least 1")
+    servers = [server.name for server in worker.mcp]
+    faults += [
+        f"worker {worker.name!r} has two tool servers named {n!r}" for n in sorted(set(servers)) if servers.count(n) > 1
+    ]
     names = [tool.name for tool in worker.tools]
     faults += [f"worker {worker.name!r}: every worker has a tool {n!r} already" for n in names if n in RESERVED]
     faults += [f"worker {worker.name!r} has two tools named {n!r}" for n in sorted(set(names)) if names.count(n) > 1]

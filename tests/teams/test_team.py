@@ -6,6 +6,7 @@ import pytest
 
 from actors import teams
 from actors.teams.team import Team
+from actors.tools.server import ToolServer
 from actors.tools.tool import Tool, tool
 from actors.worker.definition import Worker
 from protocol.errors import InvalidError
@@ -60,3 +61,26 @@ def test_looking_at_teams_does_not_load_their_tools() -> None:
     root = Path(teams.__file__).parents[2]
     done = subprocess.run([sys.executable, "-c", look], cwd=root, capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "shared"),
+    [
+        ((), (), "all its tools"),
+        (("read",), (), "all its tools"),
+        (("read", "list"), ("read",), "share read of"),
+        (("read",), ("write",), ""),
+    ],
+)
+def test_a_tool_server_lends_a_tool_to_one_worker_only(
+    one: tuple[str, ...], other: tuple[str, ...], shared: str
+) -> None:
+    lent = [ToolServer("files", command=("serve",), tools=tools) for tools in (one, other)]
+    workers = tuple(
+        Worker(name, summary="Works.", mcp=[server]) for name, server in zip(("ann", "bob"), lent, strict=True)
+    )
+    if not shared:
+        assert Team("night", workers=workers).workers == workers
+        return
+    with pytest.raises(InvalidError, match=shared):
+        Team("night", workers=workers)
