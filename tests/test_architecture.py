@@ -65,8 +65,8 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "actors.tools": ({"actors.tools", "protocol"}, {"msgspec", "simpleeval"}),
     "actors.toolservers": (
         {"actors.toolservers", "actors.tools.server", "actors.tools.signature", "actors.tools.tool", "actors.clock"}
-        | {"actors.worker.definition", "protocol"},
-        {"msgspec", "structlog", "mcp", "mcp_types", "httpx2", "jsonschema"},
+        | {"protocol"},
+        {"msgspec", "structlog", "anyio", "mcp", "httpx2", "jsonschema"},
     ),
     "actors.teams": ({"actors.teams", "actors.tools", "actors.worker.definition", "protocol"}, {"msgspec"}),
 }
@@ -74,7 +74,7 @@ ANY_LIBRARY = {"actors.model"}
 SOLE_IMPORTERS = {
     "nats": "actors.bus.jetstream",
     "anthropic": "actors.model",
-    "mcp": "actors.toolservers.connection",
+    "mcp": "actors.toolservers",
     "click": "actors.cli",
     "rich": "actors.cli",
 }
@@ -152,6 +152,6 @@ def test_rooms_stay_small() -> None:
 
 
 def test_importing_actors_does_not_import_the_model_sdk() -> None:
-    heavy = "{'anthropic', 'nats'} & set(sys.modules)"
-    code = f"import sys; from actors import Client, Worker, tool; sys.exit(bool({heavy}))"
+    heavy = "{'anthropic', 'mcp', 'nats'} & set(sys.modules)"
+    code = f"import sys; from actors import Client, ToolServer, Worker, tool; sys.exit(bool({heavy}))"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)

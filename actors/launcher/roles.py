@@ -17,6 +17,7 @@ import structlog
 
 from actors.bus.jetstream import JetStreamBus, connect
 from actors.clock import SystemClock
+from actors.launcher.equipping import equipped, require_servers
 from actors.launcher.finding import find_workers
 from actors.launcher.session import located
 from actors.model.port import Model
@@ -61,9 +62,11 @@ async def _supervise(settings: Settings, stop: asyncio.Event, timeout_s: float |
 
 async def _work(settings: Settings, targets: Sequence[str], stop: asyncio.Event, timeout_s: float | None) -> None:
     workers = find_workers(targets, settings)
+    require_servers(workers)
     async with contextlib.AsyncExitStack() as stack:
         bus = await stack.enter_async_context(_bus(settings, "worker", stop, timeout_s))
         name = instance_name()
+        workers = [await stack.enter_async_context(equipped(worker, SystemClock())) for worker in workers]
         processes = [WorkerProcess(worker, bus, SystemClock(), settings, instance=name) for worker in workers]
         if any(worker.run is None for worker in workers):
             model = await stack.enter_async_context(model_for(settings))

@@ -60,8 +60,6 @@ class Agent:
         self._clock = clock
         self._settings = settings
         self._system = system_prompt(worker.prompt)
-        own = [ToolSpec(name=t.name, description=t.description, schema=t.schema) for t in worker.tools]
-        self._tools = [*own, *SPECS]
 
     async def work(self, handoff: Handoff, logbook: Logbook, stopping: asyncio.Event) -> Outcome:
         """Go on from the steps in the logbook until the model is done, has declined, or has used up its budget."""
@@ -97,7 +95,7 @@ class Agent:
             role=self._worker.name,
             system=self._system,
             turns=turns,
-            tools=self._tools,
+            tools=self._tools(),
             model=self._worker.model or self._settings.model_worker,
             max_tokens=self._settings.max_tokens,
         )
@@ -110,6 +108,11 @@ class Agent:
         except ModelError as error:
             return Fault(kind=error.kind, message=str(error), retryable=error.retryable, refinable=False)
         return None
+
+    def _tools(self) -> list[ToolSpec]:
+        """What the model is offered; tool servers come and go, so it is asked anew before each turn."""
+        own = [ToolSpec(name=t.name, description=t.description, schema=t.schema) for t in self._worker.tools]
+        return [*own, *SPECS]
 
     async def _ask(self, handoff: Handoff, logbook: Logbook, call: Call) -> None:
         if not await logbook.still_ours():

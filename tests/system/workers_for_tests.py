@@ -2,8 +2,10 @@
 
 import asyncio
 import os
+import sys
+from pathlib import Path
 
-from actors import Outcome, Worker, tool
+from actors import Outcome, ToolServer, Worker, tool
 from protocol.errors import DeclinedError
 from protocol.messages import Fault, Handoff
 
@@ -63,3 +65,5 @@ suicide = Worker("suicide", summary="Dies.", run=_suicide)
 picky = Worker("picky", summary="Counts, if asked precisely.", run=_picky)
 weak = Worker("weak", summary="Cannot.", run=_fail, fallback="echo")
 reader = Worker("reader", summary="Reads the book with look_up, page by page.", prompt="You read.", tools=[look_up])
+desk = ToolServer("desk", command=(sys.executable, str(Path(__file__).parents[1] / "toolservers" / "honest_server.py")))
+clerk = Worker("clerk", summary="Works with what the desk lends.", prompt="You work.", mcp=[desk])
