@@ -65,6 +65,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     fetch_pages: bool = False
     outbox: str = ""
     webhook_url: str = ""
+    context_tokens: int = 200_000
     model_retries: int = 4
     retry_after_ceiling_s: float = 60.0
     model_timeout_s: float = 120.0

@@ -6,9 +6,9 @@ Retries happen in one layer, this one; those of the SDK are off. A refusal is a 
 import asyncio
 import importlib
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _MODULES = ("anthropic", "anthropic.resources.messages", "anthropic.lib.streaming", "genai_prices")
 _NO_KEY = "not-needed"
+
+T = TypeVar("T")
 
 log = structlog.get_logger()
 
@@ -86,6 +88,13 @@ class AnthropicModel:
             else:
                 return _reply(message, self._clock.monotonic() - began)
 
+    async def count(self, call: Call) -> int:
+        """How many tokens the call brings with it, as the provider counts them; asked once."""
+        await self._open()
+        asked = wire_of(call, self._endpoint.model)
+        del asked["max_tokens"]
+        return await self._told(self._count(asked))
+
     async def close(self) -> None:
         """Let go of connections."""
         opened, self._opened = self._opened, None
@@ -98,11 +107,18 @@ class AnthropicModel:
         await self._clock.sleep(seconds)
 
     async def _attempt(self, call: Call, said: Callable[[str], None] | None) -> "Message":
+        message = await self._told(self._send(call, said))
+        if message.stop_reason is None:
+            raise ModelError("cut_off", "the answer broke off before its end", retryable=True)
+        return message
+
+    async def _told(self, answer: Awaitable[T]) -> T:
+        """The answer, or what kept us from getting it as a ModelError."""
         import anthropic
         import httpx2
 
         try:
-            message = await self._send(call, said)
+            return await answer
         except anthropic.APIStatusError as error:
             text = error.api_message or error.message
             headers = dict(error.response.headers)
@@ -116,9 +132,9 @@ class AnthropicModel:
             raise ModelError("unreachable", f"no whole answer from {self._where}: {why}", retryable=True) from error
         except (anthropic.AnthropicError, ValueError) as error:
             raise ModelError("unreadable", f"the answer cannot be read: {error}", retryable=True) from error
-        if message.stop_reason is None:
-            raise ModelError("cut_off", "the answer broke off before its end", retryable=True)
-        return message
+
+    async def _count(self, asked: dict[str, Any]) -> int:
+        return (await (await self._open()).messages.count_tokens(**asked)).input_tokens
 
     async def _send(self, call: Call, said: Callable[[str], None] | None) -> "Message":
         client = await self._open()

@@ -18,6 +18,9 @@ _KINDS = {
 _PASSING_KINDS = frozenset({"rate_limit_error", "overloaded_error", "api_error", "timeout_error"})
 _PASSING = frozenset({408, 429})
 
+TOO_LONG = "prompt is too long"
+"""How the provider says, in the message of a bad request, that the context does not hold it."""
+
 FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 16.0
 
@@ -28,6 +31,8 @@ def status_failure(
     status: int, kind: str | None, message: str, headers: Mapping[str, str] = NO_HEADERS, *, now: float = 0.0
 ) -> ModelError:
     """The failure behind an HTTP status; inside a stream the status is 200 and only the kind tells."""
+    if status == 400 and TOO_LONG in message.lower():
+        kind = "context"
     told = headers.get("x-should-retry")
     passing = status in _PASSING or status >= 500 or (status < 400 and kind in _PASSING_KINDS)
     return ModelError(

@@ -5,7 +5,7 @@ can be sent back unchanged.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
@@ -71,4 +71,13 @@ class Model(Protocol):
 
     async def close(self) -> None:
         """Let go of connections."""
+        ...
+
+
+@runtime_checkable
+class CountsTokens(Protocol):
+    """A model that can say beforehand how many tokens a call brings with it; not every server can."""
+
+    async def count(self, call: Call) -> int:
+        """The tokens of everything the model would read, or ModelError."""
         ...

@@ -5,8 +5,10 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from actors.clock import SystemClock
 from actors.model.offline.app import create_app
 from actors.model.offline.listening import listening
+from actors.model.offline.prompt_cache import PromptCache
 from actors.model.offline.request_log import RequestLog
 from actors.model.scripted import Script, Scripted, read_script
 
@@ -21,7 +23,9 @@ async def offline_server(
     rules = await asyncio.to_thread(read_script, script) if isinstance(script, Path) else script or Script()
     requests = RequestLog(log)
     try:
-        async with listening(create_app(Scripted(rules).react, requests), host, port) as url:
+        async with listening(
+            create_app(Scripted(rules).react, requests, PromptCache(SystemClock())), host, port
+        ) as url:
             yield url
     finally:
         requests.close()

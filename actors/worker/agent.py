@@ -8,13 +8,14 @@ import structlog
 
 from actors.bus.port import Bus
 from actors.clock import Clock
-from actors.model.port import Block, Call, Model, ToolSpec, Turn
+from actors.model.port import Block, Call, CountsTokens, Model, ToolSpec, Turn
 from actors.settings import Settings
 from actors.token_feed import TokenFeed
 from actors.tools.given import CallKey
 from actors.tools.tool import Tool
-from actors.worker.allowance import answer_tokens, overrun
+from actors.worker.allowance import answer_tokens, asked_tokens, overrun
 from actors.worker.answers import FIELDS, SPECS, declined, findings
+from actors.worker.context import fitted
 from actors.worker.definition import Outcome, Worker
 from actors.worker.logbook import Logbook
 from actors.worker.moves import (
@@ -99,7 +100,10 @@ class Agent:
             model=self._worker.model or self._settings.model_worker,
             max_tokens=self._settings.max_tokens,
         )
-        used = spent(logbook.steps)
+        fitting = await fitted(call, self._settings.context_tokens, self._count)
+        if fitting is None:
+            return _outgrown(self._settings.context_tokens)
+        call, used = fitting, spent(logbook.steps)
         if why := overrun(handoff.budget, used, call):
             return Fault(kind="budget", message=why)
         call = msgspec.structs.replace(call, max_tokens=answer_tokens(handoff.budget, used, call))
@@ -113,6 +117,15 @@ class Agent:
         """What the model is offered; tool servers come and go, so it is asked anew before each turn."""
         own = [ToolSpec(name=t.name, description=t.description, schema=t.schema) for t in self._worker.tools]
         return [*own, *SPECS]
+
+    async def _count(self, call: Call) -> int:
+        """How many tokens the call has: as the provider counts them, or about so where it does not."""
+        if isinstance(self._model, CountsTokens):
+            try:
+                return await self._model.count(call)
+            except ModelError as error:
+                log.debug("tokens.not_counted", kind=error.kind, error=str(error))
+        return asked_tokens(call)
 
     async def _ask(self, handoff: Handoff, logbook: Logbook, call: Call) -> None:
         if not await logbook.still_ours():
@@ -186,3 +199,8 @@ def _outcome(text: str, stop_reason: str | None) -> Outcome:
     if stop_reason == "model_context_window_exceeded":
         return Outcome(output=text, error=Fault(kind="context", message="the task outgrew the context of the model"))
     return Outcome(output=text)
+
+
+def _outgrown(limit: int) -> Fault:
+    message = f"the task outgrew the context of {limit:,} tokens, even with its tool results shortened"
+    return Fault(kind="context", message=message)

@@ -17,6 +17,9 @@ _blocks = msgspec.json.Decoder(list[Block])
 GO_ON = "Go on exactly where you stopped."
 MOST_LOSSES = 2
 """A tool call during which the worker was lost this often is not made again."""
+CUT_OFF = "not run: this call was cut off before its end. Make it again, with less in it or in several calls."
+_LAST_WORDS = frozenset({"refusal", "model_context_window_exceeded"})
+"""Why the model stopped for good, whatever else is in the turn."""
 
 
 class AskModel(msgspec.Struct, frozen=True):
@@ -49,7 +52,12 @@ def next_move(prompt: str, steps: Sequence[Step]) -> Move:
         if not isinstance(step, ModelCalled):
             continue
         reply, results = reply_of(step), _results(steps, at)
-        turns.append(Turn(role="assistant", content=reply.content))
+        if step.stop_reason in _LAST_WORDS:
+            return Done("".join([*said, reply.text]), step.stop_reason)
+        if reply.content:
+            # Nothing at all may not be sent back.
+            turns.append(Turn(role="assistant", content=reply.content))
+        results |= _cut_off(reply)
         missing = [use for use in reply.tool_uses if use["id"] not in results]
         if missing:
             # After a loss one at a time, so that it shows which of them it is that the worker does not survive.
@@ -60,7 +68,9 @@ def next_move(prompt: str, steps: Sequence[Step]) -> Move:
         elif step.stop_reason == "max_tokens":
             said.append(reply.text)
             turns.append(Turn(role="user", content=GO_ON))
-        elif step.stop_reason != "pause_turn":
+        elif step.stop_reason == "pause_turn":
+            said.append(reply.text)
+        else:
             return Done("".join([*said, reply.text]), step.stop_reason)
     return AskModel(turns)
 
@@ -89,6 +99,14 @@ def call_place(steps: Sequence[Step], call: str) -> tuple[int, int]:
     last = next(step for step in reversed(steps) if isinstance(step, ModelCalled))
     calls = [use["id"] for use in reply_of(last).tool_uses]
     return turns_taken(steps), calls.index(call) + 1
+
+
+def _cut_off(reply: Reply) -> dict[str, ToolCalled]:
+    """The last call of a turn that ran out of tokens: half of its arguments may be missing, so it is not made."""
+    last = reply.content[-1] if reply.content else {}
+    if reply.stop_reason != "max_tokens" or last.get("type") != "tool_use":
+        return {}
+    return {last["id"]: ToolCalled(call=last["id"], tool=last["name"], output=CUT_OFF, failed=True)}
 
 
 def reply_of(step: ModelCalled) -> Reply:

@@ -233,6 +233,32 @@ async def test_cancelling_closes_a_call_that_has_no_answer_yet(tmp_path: Path) -
         assert (await noted(log, "gone"))["n"] == 1
 
 
+async def test_tokens_are_counted_as_the_server_counts_them() -> None:
+    async with offline_server() as url, asking(url) as model:
+        few = await model.count(question("hi", tools=[spec("look", page="integer")]))
+        many = await model.count(question("hi " * 4_000, tools=[spec("look", page="integer")]))
+    assert 0 < few < 200
+    assert 2_900 < many - few < 3_100
+
+
+async def test_a_server_that_cannot_count_says_so_at_once() -> None:
+    clock = QuickClock()
+    async with offline_server() as url, asking(f"{url}/elsewhere", clock=clock) as model:
+        with pytest.raises(ModelError) as caught:
+            await model.count(question("hi"))
+    assert caught.value.kind == "not_found_error"
+    assert clock.waits == []
+
+
+async def test_a_prompt_that_is_too_long_for_the_model_is_told_by_its_own_kind() -> None:
+    rules = script(Rule(status=400, message="prompt is too long: 212000 tokens > 200000 maximum"))
+    async with offline_server(script=rules) as url, asking(url) as model:
+        with pytest.raises(ModelError, match="212000") as caught:
+            await model.call(question("hi"))
+    assert caught.value.kind == "context"
+    assert not caught.value.retryable
+
+
 def test_without_key_and_address_it_says_what_to_do() -> None:
     with pytest.raises(ModelError, match="ANTHROPIC_API_KEY") as caught:
         AnthropicModel(Endpoint(model="m"))

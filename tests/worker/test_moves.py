@@ -3,11 +3,23 @@
 import random
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.model.port import Block
-from actors.worker.moves import GO_ON, AskModel, CallTools, Done, call_place, losses, next_move, spent, turns_taken
+from actors.worker.moves import (
+    CUT_OFF,
+    GO_ON,
+    AskModel,
+    CallTools,
+    Done,
+    call_place,
+    losses,
+    next_move,
+    spent,
+    turns_taken,
+)
 from protocol.messages import Usage
 from protocol.steps import ModelCalled, Step, Taken, ToolCalled
 
@@ -75,6 +87,40 @@ def test_a_paused_turn_is_sent_back_as_it_is() -> None:
     move = next_move("task", [said(text("wait"), stop="pause_turn")])
     assert isinstance(move, AskModel)
     assert move.turns[-1].role == "assistant"
+
+
+def test_what_was_said_before_a_pause_belongs_to_the_answer() -> None:
+    steps: list[Step] = [said(text("first "), stop="pause_turn"), said(text("then"), stop="end_turn")]
+    assert next_move("task", steps) == Done("first then", "end_turn")
+
+
+def test_a_call_that_was_cut_off_is_not_made_but_told_to_the_model() -> None:
+    cut = said(use("a"), use("b"), stop="max_tokens")
+    move = next_move("task", [cut])
+    assert isinstance(move, CallTools)
+    assert [block["id"] for block in move.uses] == ["a"]
+    move = next_move("task", [cut, called("a", "A")])
+    assert isinstance(move, AskModel)
+    assert move.turns[-1].content == [
+        {"type": "tool_result", "tool_use_id": "a", "content": "A"},
+        {"type": "tool_result", "tool_use_id": "b", "content": CUT_OFF, "is_error": True},
+    ]
+
+
+def test_a_whole_call_before_a_text_that_was_cut_off_is_made() -> None:
+    move = next_move("task", [said(use("a"), text("and th"), stop="max_tokens")])
+    assert isinstance(move, CallTools)
+
+
+@pytest.mark.parametrize("stop", ["refusal", "model_context_window_exceeded"])
+def test_no_tool_is_called_for_a_model_that_stopped_for_good(stop: str) -> None:
+    assert next_move("task", [said(text("no"), use("a"), stop=stop)]) == Done("no", stop)
+
+
+def test_a_turn_without_content_is_never_sent_back() -> None:
+    move = next_move("task", [said(stop="max_tokens")])
+    assert isinstance(move, AskModel)
+    assert [turn.role for turn in move.turns] == ["user", "user"]
 
 
 def test_what_was_spent_is_the_sum_of_the_steps() -> None:

@@ -13,6 +13,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from actors.model.offline import NAME
+from actors.model.offline.prompt_cache import PromptCache
 from actors.model.offline.request import Asked, RequestError, read_request
 from actors.model.offline.request_log import Entry, RequestLog
 from actors.model.offline.stream import error_event, events
@@ -55,7 +56,7 @@ class Reaction(msgspec.Struct, frozen=True, kw_only=True):
 React = Callable[[Asked], Reaction]
 
 
-def create_app(react: React, log: RequestLog) -> Starlette:
+def create_app(react: React, log: RequestLog, cache: PromptCache) -> Starlette:
     """The application that answers every request with what `react` makes of it."""
 
     async def messages(request: Request) -> Response:
@@ -73,7 +74,7 @@ def create_app(react: React, log: RequestLog) -> Starlette:
         if mishap.status:
             log.ended(entry, "answered", mishap.status)
             return _error(mishap.status, mishap.message, entry=entry, mishap=mishap)
-        return _Answer(asked, message(reaction.spoken, asked), mishap, (log, entry))
+        return _Answer(asked, message(reaction.spoken, asked, cache.count(asked)), mishap, (log, entry))
 
     async def count(request: Request) -> Response:
         try:

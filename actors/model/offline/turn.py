@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from actors.model.offline import NAME
+from actors.model.offline.prompt_cache import Counted
 from actors.model.offline.request import Asked, Block
 from actors.model.offline.sections import with_note
 
@@ -39,8 +40,8 @@ def tool_turn(calls: Sequence[ToolCall], text: str = "") -> Spoken:
     return Spoken(text=text, calls=calls)
 
 
-def message(spoken: Spoken, asked: Asked) -> dict[str, Any]:
-    """The message as the Messages API gives it; the same for the same request."""
+def message(spoken: Spoken, asked: Asked, cached: Counted) -> dict[str, Any]:
+    """The message as the Messages API gives it; the same for the same request, but for what was cached."""
     seed = asked.key
     text, cut = _within(spoken.text, asked.max_tokens)
     content: list[Block] = [{"type": "text", "text": text}] if text else []
@@ -58,10 +59,10 @@ def message(spoken: Spoken, asked: Asked) -> dict[str, Any]:
         "stop_reason": spoken.stop_reason or natural,
         "stop_sequence": None,
         "usage": {
-            "input_tokens": input_tokens(asked),
+            "input_tokens": max(1, input_tokens(asked) - cached.read - cached.written),
             "output_tokens": _tokens(msgspec.json.encode(content)),
-            "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": 0,
+            "cache_creation_input_tokens": cached.written,
+            "cache_read_input_tokens": cached.read,
         },
     }
 
