@@ -11,7 +11,7 @@ import pytest
 from actors.clock import SystemClock
 from actors.tools.server import ToolServer
 from actors.tools.tool import tool
-from actors.toolservers import keeper
+from actors.toolservers import keeper, toolbox
 from actors.toolservers.toolbox import borrowing
 from protocol.errors import ToolError
 from tests.toolservers.borrowed import (
@@ -177,6 +177,17 @@ async def test_why_a_server_is_away_is_said_with_its_own_last_words() -> None:
 async def test_a_command_that_does_not_exist_does_not_keep_the_worker_from_starting() -> None:
     async with borrowed(ToolServer("desk", command=("no-such-program-anywhere",))) as box:
         assert list(box) == []
+
+
+async def test_a_server_that_says_nothing_holds_up_neither_the_start_nor_the_end(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(toolbox, "START_S", 0.2)
+    silent = f"echo $$ > {tmp_path / 'pid'}; exec sleep 600"
+    async with borrowed(ToolServer("desk", command=("sh", "-c", silent))) as box:
+        assert names(box) == []
+        pid = int(await text_in(tmp_path / "pid"))
+    assert not alive(pid)
 
 
 async def test_a_liar_lends_only_what_a_model_can_be_offered() -> None:
