@@ -18,7 +18,7 @@ from actors.bus.port import Bus, Stored
 from actors.clock import Clock, SystemClock
 from actors.record import Entry, Recorded, read_run, understand
 from actors.run.plan_check import plan_faults, request_faults
-from actors.settings import Settings, read_settings
+from actors.settings import Settings
 from protocol import codec, streams, subjects
 from protocol.controls import Cancel, Control
 from protocol.errors import InvalidError, UnreachableError
@@ -122,7 +122,7 @@ class Client:
         self._clock = clock or SystemClock()
 
     async def __aenter__(self) -> "Client":
-        self.settings = self._settings or read_settings(os.environ)
+        self.settings = self._settings or _settings()
         if self._bus is None:
             self._bus = await _connect(self.settings)
         return self
@@ -173,6 +173,12 @@ def checked(request: Request, settings: Settings) -> Request:
     if faults:
         raise InvalidError(faults)
     return request
+
+
+def _settings() -> Settings:
+    from actors.launcher.team_settings import read_team_settings
+
+    return read_team_settings(os.environ)
 
 
 async def _connect(settings: Settings) -> Bus:

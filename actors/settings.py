@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from protocol.errors import InvalidError
+from protocol.messages import Budget
 
 ENVIRONMENT = {
     "NATS_URL": "nats_url",
@@ -21,11 +22,12 @@ ENVIRONMENT = {
 """Variables that other programs know too; every other setting is read from HANDOFF_<NAME>."""
 
 LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
-MAY_BE_ZERO = {"offline_delay_s", "port", "depth", "model_retries", "sync_always", "fetch_pages"}
+BUDGETS = {"budget_tokens", "budget_steps", "budget_usd"}
+MAY_BE_ZERO = {"offline_delay_s", "port", "depth", "model_retries", "sync_always", "fetch_pages"} | BUDGETS
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Everything that can be set: flags first, then the environment, then `handoff.toml`, then these defaults."""
+    """Everything that can be set: flags first, then the environment, the team, `handoff.toml`, and these defaults."""
 
     nats_url: str = ""
     nats_creds: str = ""
@@ -33,6 +35,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     anthropic_base_url: str = ""
     home: str = ""
     team: str = "default"
+    team_source: str = ""
     data: str = ""
     port: int = 0
     model_planner: str = "claude-sonnet-5-5"
@@ -54,6 +57,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     breaker_failures: int = 3
     breaker_cool_s: float = 30.0
     deadline_s: float = 600.0
+    budget_tokens: int = 0
+    budget_steps: int = 0
+    budget_usd: float = 0.0
     message_bytes: int = 256 * 1024
     keep_days: float = 7.0
     concurrency: int = 4
@@ -85,6 +91,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return timedelta(days=self.keep_days)
 
     @property
+    def budget(self) -> Budget:
+        """What a run may spend where its request does not say."""
+        return Budget(tokens=self.budget_tokens or None, steps=self.budget_steps or None, usd=self.budget_usd or None)
+
+    @property
     def offline(self) -> bool:
         """Whether there is neither a key nor an address for a model."""
         return not self.anthropic_api_key and not self.anthropic_base_url
@@ -101,11 +112,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 def read_settings(
-    environment: Mapping[str, str], *, file: Path | None = None, flags: Mapping[str, Any] | None = None
+    environment: Mapping[str, str],
+    *,
+    file: Path | None = None,
+    team: Mapping[str, Any] | None = None,
+    flags: Mapping[str, Any] | None = None,
 ) -> Settings:
-    """Settings from a file, the environment and flags, the later winning; or InvalidError with every fault."""
+    """Settings from a file, a team, the environment and flags, the later winning; or InvalidError with every fault."""
     faults: list[str] = []
-    values = _from_file(file, faults) | _from_environment(environment, faults)
+    values = _from_file(file, faults) | dict(team or {}) | _from_environment(environment, faults)
     values |= {name: value for name, value in (flags or {}).items() if value is not None}
     good: dict[str, Any] = {}
     for name, value in values.items():

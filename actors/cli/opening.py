@@ -13,7 +13,7 @@ from actors.cli.terminal import tell
 from actors.cli.wording import count
 from actors.clock import SystemClock
 from actors.launcher.embedded import find
-from actors.launcher.finding import data_folder
+from actors.launcher.finding import find_team, is_defined
 from actors.launcher.session import Crew, Session, open_bus, supervised
 from actors.run.plan_check import unknown_workers
 from actors.settings import Settings
@@ -65,13 +65,13 @@ async def opened(wanted: Wanted, interrupt: Interrupt) -> AsyncGenerator[tuple[J
 def check_before(wanted: Wanted) -> None:
     """Everything that can be said before there is a bus."""
     settings = wanted.settings
-    shipped = settings.team in teams.names()
-    if shipped:
-        teams.find(settings.team, data_folder(settings))
+    defined = is_defined(settings)
+    if defined:
+        find_team(settings)
     if settings.nats_url or find(settings.home_dir):
         return
-    if wanted.start and not shipped:
-        teams.find(settings.team)
+    if wanted.start and not defined:
+        raise InvalidError([teams.unknown(settings.team, teams.names())])
     if wanted.start and wanted.plan:
         _refuse(unknown_workers(wanted.plan, _names(settings)))
 
@@ -91,10 +91,9 @@ async def _check_running(bus: JetStreamBus, wanted: Wanted) -> None:
 
 async def _check_startable(bus: JetStreamBus, wanted: Wanted) -> None:
     settings = wanted.settings
-    if settings.team not in teams.names():
+    if not is_defined(settings):
         served = {name for name, queue in (await bus.queues(streams.REQUESTS)).items() if queue.waiting}
-        known = ", ".join(sorted(served | set(teams.names())))
-        raise InvalidError([f"there is no team {settings.team[:64]!r}; the teams are: {known}"])
+        raise InvalidError([teams.unknown(settings.team, sorted(served | set(teams.names())))])
     if wanted.plan:
         live = await Roster(bus, SystemClock(), settings.team).live()
         _refuse(unknown_workers(wanted.plan, _names(settings) | set(live)))
@@ -106,7 +105,7 @@ def _refuse(faults: list[str]) -> None:
 
 
 def _names(settings: Settings) -> set[str]:
-    return {worker.name for worker in teams.find(settings.team, data_folder(settings)).workers}
+    return {worker.name for worker in find_team(settings).workers}
 
 
 def _starting(session: Session) -> str:

@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 
 import click
 
-from actors.settings import Settings, read_settings
+from actors.launcher.team_settings import read_team_settings
+from actors.settings import Settings
 from observability.logs import configure_logs
 from protocol.errors import InvalidError
 
@@ -38,8 +39,8 @@ class Place:
         return name in self._flags
 
     def settings(self, **more: Any) -> Settings:
-        """All settings: flags, then the environment, then `handoff.toml`; InvalidError with every fault."""
-        settings = read_settings(os.environ, file=CONFIG, flags=self._flags | more)
+        """All settings: flags, environment, team, then `handoff.toml`; InvalidError with every fault."""
+        settings = read_team_settings(os.environ, file=CONFIG, flags=self._flags | more)
         for url in settings.nats_url.split(","):
             if not _is_address(url):
                 raise InvalidError(["the address of the bus is not one: use nats://host:port (NATS_URL, --nats)"])
@@ -62,7 +63,7 @@ def placed(command: Callable[Concatenate[Place, P], int]) -> Callable[P, int]:
 
     @click.option("--nats", metavar="URL", help="Address of the bus (NATS_URL).")
     @click.option("--home", metavar="DIR", help="Where the embedded bus lives (HANDOFF_HOME).")
-    @click.option("--team", metavar="NAME", help="The team that is meant (HANDOFF_TEAM).")
+    @click.option("--team", metavar="TEAM", help="A name, a team file or its folder, or module:team (HANDOFF_TEAM).")
     @click.option("--timeout", type=POSITIVE, metavar="S", help="How long to wait for the bus.")
     @click.option("--verbose", is_flag=True, help="Show what goes on inside.")
     @functools.wraps(command)

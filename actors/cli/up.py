@@ -8,14 +8,13 @@ from typing import TypedDict, Unpack
 
 import click
 
-from actors import teams
 from actors.cli.interrupt import Interrupt, InterruptedByUser, interruptible
 from actors.cli.options import Place, placed
 from actors.cli.terminal import table, tell, write
-from actors.cli.wording import seconds
+from actors.cli.wording import seconds, team_flag
 from actors.launcher.embedded import find
 from actors.launcher.event import Kind
-from actors.launcher.finding import data_folder
+from actors.launcher.finding import find_team
 from actors.launcher.session import Crew, Session
 from actors.settings import Settings
 from protocol.errors import InvalidError
@@ -51,7 +50,7 @@ def up(place: Place, **options: Unpack[Options]) -> int:
     """
     data = options["data"]
     settings = place.settings(data=str(data.absolute()) if data else None, port=options["port"])
-    teams.find(settings.team, data_folder(settings))
+    find_team(settings)
     crew = Crew(supervisors=options["supervisors"], instances=options["instances"])
     return interruptible(lambda interrupt: _up(settings, crew, interrupt, place.patience_s))
 
@@ -98,7 +97,7 @@ class Events:
 def _tell_ready(session: Session, pids: dict[str, int], took_s: float) -> None:
     table(["actor", "pid"], [[name, str(pid)] for name, pid in pids.items()], sys.stderr)
     tell(f"\nready after {seconds(took_s)}; logs in {session.settings.home_dir / 'logs'}")
-    tell('ask from another terminal:  handoff ask "..."')
+    tell(f'ask from another terminal:  handoff ask{team_flag(session.settings.team)} "..."')
     tell("for other programs, or another home:")
     write(f"export NATS_URL={session.settings.nats_url}")
     sys.stdout.flush()

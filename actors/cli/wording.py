@@ -76,3 +76,8 @@ def timed(answer: Answer) -> str:
             f"critical path {seconds(timing.critical_path_s)}",
         ]
     )
+
+
+def team_flag(team: str) -> str:
+    """What a command needs to mean that team: nothing for the default one."""
+    return "" if team == "default" else f" --team {team}"

@@ -1,5 +1,6 @@
-"""Finding workers: by name in a team, or by import path in a program of one's own."""
+"""Finding teams and workers: by name, in a team file, or by import path in a program of one's own."""
 
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module, util
@@ -8,8 +9,11 @@ from types import ModuleType
 
 from actors import teams
 from actors.settings import Settings
+from actors.teams.team import Team
 from actors.worker.definition import Worker
 from protocol.errors import InvalidError
+
+_IMPORT_PATH = re.compile(r"(?:.+\.py|[A-Za-z_][\w.]*):[A-Za-z_]\w*")
 
 
 def find_workers(targets: Sequence[str], settings: Settings) -> list[Worker]:
@@ -30,10 +34,39 @@ def find_workers(targets: Sequence[str], settings: Settings) -> list[Worker]:
 
 def _named(target: str, settings: Settings) -> list[Worker]:
     """The worker of the team that has this name, if it looks like a name at all."""
-    if ":" in target or target.endswith(".py") or settings.team not in teams.names():
+    if ":" in target or target.endswith(".py") or not is_defined(settings):
         return []
-    worker = teams.find(settings.team, data_folder(settings)).worker(target)
+    worker = find_team(settings).worker(target)
     return [worker] if worker else []
+
+
+def is_defined(settings: Settings) -> bool:
+    """Whether the team is written down somewhere; one that is not may still run on the bus."""
+    return bool(settings.team_source) or settings.team in teams.names()
+
+
+def find_team(settings: Settings) -> Team:
+    """The team that is written down under these settings; InvalidError with every fault, or if there is none."""
+    source = settings.team_source or settings.team
+    if not is_import_path(source):
+        return teams.find(source, data_folder(settings))
+    if settings.data:
+        raise InvalidError([f"{source} is a team in Python, with data of its own: leave --data (HANDOFF_DATA) out"])
+    return imported_team(source)
+
+
+def is_import_path(reference: str) -> bool:
+    """Whether it names a team in Python: `my_module:team` or `path/to/file.py:team`."""
+    return _IMPORT_PATH.fullmatch(reference) is not None
+
+
+def imported_team(reference: str) -> Team:
+    """The team in Python under that path."""
+    where, _, name = reference.partition(":")
+    value = getattr(_load(where, reference), name, None)
+    if isinstance(value, Team):
+        return value
+    raise InvalidError([f"{reference}: {where} has no Team called {name!r}"])
 
 
 def data_folder(settings: Settings) -> Path | None:

@@ -32,6 +32,7 @@ ROOMS = (
     "actors.supervisor",
     "actors.worker",
     "actors.tools",
+    "actors.teams",
 )
 
 

@@ -6,12 +6,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import msgspec
 
-from actors import teams
 from actors.bus.jetstream import JetStreamBus, connect
 from actors.launcher import port as ports
 from actors.launcher.embedded import EmbeddedBus, find
 from actors.launcher.event import OnEvent, nobody
-from actors.launcher.finding import data_folder
+from actors.launcher.finding import find_team
 from actors.launcher.home import Home
 from actors.launcher.lock import FileLock
 from actors.launcher.processes import ActorSpec, Fleet
@@ -135,7 +134,7 @@ class Session:
 
     async def start_team(self, crew: Crew) -> Fleet:
         """Start the team as processes of their own, and wait until all of them are there."""
-        team = teams.find(self.settings.team, data_folder(self.settings))
+        team = find_team(self.settings)
         fleet = self.fleet = await self._stack.enter_async_context(Fleet(logs=self._logs, on_event=self._on_event))
         self._stack.push_async_callback(fleet.stop, self.settings.grace_s)
         settings = self.settings

@@ -27,7 +27,7 @@ from actors.supervisor.synthesizer import Synthesizer
 from actors.verdict import Refuse, Verdict
 from protocol import codec, streams, subjects
 from protocol.ids import derived_run_id, is_run_id
-from protocol.messages import Request
+from protocol.messages import Budget, Request
 
 TICK_S = 0.1
 LOOK_AROUND_S = 1.0
@@ -75,7 +75,8 @@ class Supervisor:
         if request.id and not is_run_id(request.id):
             return Refuse("; ".join(request_faults(request)))
         run = request.id or derived_run_id(streams.REQUESTS, stored.seq, stored.time_ns)
-        request = msgspec.structs.replace(request, id=run, team=self._desk.team)
+        budget = _filled(request.budget, self._settings.budget)
+        request = msgspec.structs.replace(request, id=run, team=self._desk.team, budget=budget)
         size, limit = len(codec.encode(request)), self._settings.message_bytes - STARTED_BYTES
         if size > limit:
             return Refuse(f"the request has {size:,} bytes with all its fields; the limit is {limit:,}")
@@ -117,6 +118,12 @@ class Supervisor:
         self._desk.stopping.set()
         for live in self._all():
             live.stop()
+
+
+def _filled(own: Budget, default: Budget) -> Budget:
+    """The budget of a request, with what it leaves open."""
+    given = {name: value for name, value in msgspec.structs.asdict(own).items() if value is not None}
+    return msgspec.structs.replace(default, **given)
 
 
 def _desk(bus: Bus, clock: Clock, model: Model, settings: Settings, *, instance: str) -> Desk:

@@ -1,8 +1,10 @@
 """A team: workers under one name, each with tools of its own."""
 
 from collections import defaultdict
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import combinations
+from typing import Any
 
 from actors.worker.definition import Worker
 from protocol.errors import InvalidError
@@ -11,13 +13,17 @@ from protocol.ids import token_fault
 
 @dataclass(frozen=True)
 class Team:
-    """Specialists that a supervisor plans with. No two share a name or a tool. `samples` are requests to try."""
+    """Specialists that a supervisor plans with. No two share a name or a tool.
+
+    `samples` are requests to try; `settings` are those that the team's processes have of its own.
+    """
 
     name: str
     _: KW_ONLY
     workers: tuple[Worker, ...]
     samples: tuple[str, ...] = ()
     summary: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
         faults = _faults(self)
@@ -44,7 +50,8 @@ def _faults(team: Team) -> list[str]:
         for tool in worker.tools:
             owners[tool.name].append(worker.name)
     faults += [
-        f"team {team.name!r}: workers {' and '.join(map(repr, by))} share the tool {tool!r}: a tool has one owner"
+        f"team {team.name!r}: workers {' and '.join(map(repr, by))} share the tool {tool!r}: a tool has one owner; "
+        "a prefix gives one of them a copy"
         for tool, by in sorted(owners.items())
         if len(by) > 1
     ]

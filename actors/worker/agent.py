@@ -13,7 +13,7 @@ from actors.settings import Settings
 from actors.token_feed import TokenFeed
 from actors.tools.given import CallKey
 from actors.tools.tool import Tool
-from actors.worker.allowance import answer_tokens, asked_tokens, overrun
+from actors.worker.allowance import answer_tokens, asked_tokens, overrun, tightest
 from actors.worker.answers import FIELDS, SPECS, declined, findings
 from actors.worker.context import fitted
 from actors.worker.definition import Outcome, Worker
@@ -103,10 +103,10 @@ class Agent:
         fitting = await fitted(call, self._settings.context_tokens, self._count)
         if fitting is None:
             return _outgrown(self._settings.context_tokens)
-        call, used = fitting, spent(logbook.steps)
-        if why := overrun(handoff.budget, used, call):
+        call, used, budget = fitting, spent(logbook.steps), tightest(handoff.budget, self._worker.budget)
+        if why := overrun(budget, used, call):
             return Fault(kind="budget", message=why)
-        call = msgspec.structs.replace(call, max_tokens=answer_tokens(handoff.budget, used, call))
+        call = msgspec.structs.replace(call, max_tokens=answer_tokens(budget, used, call))
         try:
             await self._ask(handoff, logbook, call)
         except ModelError as error:

@@ -1,11 +1,31 @@
 """The allowance: whether the next call is still within the budget of a task, known before it is made."""
 
+from typing import TypeVar
+
 from actors.model.port import Call
 from protocol.messages import Budget, Usage
+
+Number = TypeVar("Number", int, float)
 
 CHARACTERS_A_TOKEN = 4
 LEAST_ANSWER = 64
 """With fewer tokens than this nothing worth reading can be answered."""
+
+
+def tightest(one: Budget, other: Budget) -> Budget:
+    """The budget that keeps within both."""
+    return Budget(
+        tokens=_less(one.tokens, other.tokens),
+        steps=_less(one.steps, other.steps),
+        usd=_less(one.usd, other.usd),
+        seconds=_less(one.seconds, other.seconds),
+    )
+
+
+def _less(one: Number | None, other: Number | None) -> Number | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return min(one, other)
 
 
 def overrun(budget: Budget, spent: Usage, call: Call) -> str | None:

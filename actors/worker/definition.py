@@ -10,7 +10,7 @@ from actors.tools.server import ToolServer
 from actors.tools.tool import Tool
 from protocol.errors import InvalidError
 from protocol.ids import token_fault
-from protocol.messages import Fault, Handoff, Usage
+from protocol.messages import Budget, Fault, Handoff, Usage
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,6 +29,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 RESERVED = frozenset({"decline_task", "report_finding"})
 """Tools that every agent has, to hand a task back or to speak to the planner."""
 
+NO_LIMIT = Budget()
+
 Work = Callable[[Handoff], Awaitable[str | Outcome] | str | Outcome]
 
 
@@ -36,7 +38,8 @@ Work = Callable[[Handoff], Awaitable[str | Outcome] | str | Outcome]
 class Worker:
     """A specialist. With `run` it is a function and no model is asked; otherwise it is an agent with tools.
 
-    `mcp` are servers that lend it more tools while it works.
+    `mcp` are servers that lend it more tools while it works. `budget` is its own ceiling for one task, beside that of
+    the handoff. With `person` a person answers instead of a model.
     """
 
     name: str
@@ -50,6 +53,8 @@ class Worker:
     concurrency: int | None = None
     fallback: str | None = None
     max_turns: int | None = None
+    budget: Budget = NO_LIMIT
+    person: bool = False
 
     def __post_init__(self) -> None:
         faults = _faults(self)
@@ -67,6 +72,8 @@ def _faults(worker: Worker) -> list[str]:
         faults.append(f"worker {worker.name!r} has no summary: say in a sentence what it is good for")
     if worker.run is not None and (worker.tools or worker.prompt or worker.mcp):
         faults.append(f"worker {worker.name!r} is a function: it takes neither prompt nor tools")
+    if worker.person and (worker.tools or worker.prompt or worker.mcp or worker.run):
+        faults.append(f"worker {worker.name!r} is a person: it takes neither prompt nor tools, and runs no function")
     if worker.concurrency is not None and worker.concurrency < 1:
         faults.append(f"worker {worker.name!r}: concurrency must be at least 1")
     servers = [server.name for server in worker.mcp]

@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from actors import teams
 from actors.model.anthropic_api import AnthropicModel
 from actors.model.offline import NOTE
 from actors.model.port import Block, Call, ToolSpec, Turn
@@ -13,14 +14,14 @@ from actors.model.serving import offline_server
 from actors.model.structured import structured
 from actors.run.plan_check import plan_faults
 from actors.supervisor.prompts import PLAN_TOOL, plan_tool, planning
-from actors.teams.default import SAMPLES, build
 from actors.worker.definition import Worker
 from actors.worker.prompts import system_prompt, task_prompt
 from protocol.errors import ToolError
 from protocol.messages import Card, Context, Handoff, Plan, Request, Task
 from tests.model.asking import RUN, asking, lines, question
 
-TEAM = {worker.name: worker for worker in build().workers}
+DEFAULT = teams.find("default")
+TEAM = {worker.name: worker for worker in DEFAULT.workers}
 
 
 @pytest.fixture
@@ -85,7 +86,7 @@ async def run(model: AnthropicModel, plan: Plan) -> dict[str, tuple[Task, str, l
     return outputs
 
 
-@pytest.mark.parametrize("sample", SAMPLES)
+@pytest.mark.parametrize("sample", DEFAULT.samples)
 async def test_every_sample_request_is_planned_and_worked_with_the_tools(model: AnthropicModel, sample: str) -> None:
     plan = await planned(model, sample)
     outputs = await run(model, plan)

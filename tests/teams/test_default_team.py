@@ -3,9 +3,11 @@ from pathlib import Path
 import pytest
 
 from actors import teams
-from actors.teams.default import SAMPLE_DATA
+from actors.teams import SHIPPED
 from actors.teams.team import Team
 from protocol.errors import InvalidError
+
+SAMPLE_DATA = SHIPPED / "default" / "data"
 
 TOOLS = {
     "researcher": ["search_documents", "read_document"],

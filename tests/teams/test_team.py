@@ -11,6 +11,8 @@ from actors.tools.tool import Tool, tool
 from actors.worker.definition import Worker
 from protocol.errors import InvalidError
 
+ONE_OWNER = "a tool has one owner; a prefix gives one of them a copy"
+
 
 def named(name: str) -> Tool:
     @tool(name=name)
@@ -37,7 +39,7 @@ def test_all_faults_of_a_team_are_told_at_once() -> None:
     assert caught.value.faults == (
         "team 'night shift' is not a valid id: use 1 to 32 characters of A-Z a-z 0-9 _ -",
         "team 'night shift' has 2 workers named 'bob': give each a name of its own",
-        "team 'night shift': workers 'ann' and 'bob' share the tool 'dig': a tool has one owner",
+        f"team 'night shift': workers 'ann' and 'bob' share the tool 'dig': {ONE_OWNER}",
     )
 
 

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.teams.default import SAMPLE_DATA
+from actors.teams import SHIPPED
 from actors.tools import claims
 from protocol.errors import ToolError
 
-CHECK = claims.build(SAMPLE_DATA)[0]
+CHECK = claims.build(SHIPPED / "default" / "data")[0]
 
 
 async def check(claim: str) -> list[str]:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.teams.default import SAMPLE_DATA
+from actors.teams import SHIPPED
 from actors.tools import library
 from actors.tools.library import MOST_CHARACTERS
 from actors.tools.tool import Tool
@@ -119,7 +119,7 @@ async def test_search_syntax_has_no_meaning_and_does_no_harm(folder: Path, query
     assert await search(folder, query)
 
 
-SAMPLE_SEARCH = library.build(SAMPLE_DATA)[0]
+SAMPLE_SEARCH = library.build(SHIPPED / "default" / "data")[0]
 
 
 @given(query=st.text(max_size=80) | st.text(alphabet='"*:^(){}+-_ aNEAR', max_size=30), limit=st.integers(1, 20))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.teams.default import SAMPLE_DATA
+from actors.teams import SHIPPED
 from actors.tools import tables
 from protocol.errors import ToolError
 
@@ -156,7 +156,7 @@ async def test_queries_at_once_all_get_their_answer(folder: Path) -> None:
     assert found == [f"n\n{number}" for number in range(20)]
 
 
-SAMPLE_QUERY = tables.build(SAMPLE_DATA)[1]
+SAMPLE_QUERY = tables.build(SHIPPED / "default" / "data")[1]
 WORDS = [
     "SELECT",
     "*",

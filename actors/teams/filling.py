@@ -1,0 +1,72 @@
+"""Filling in a table from what TOML gave: each key by itself, so that every fault is told at once."""
+
+import difflib
+from collections.abc import Mapping
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+class Faults:
+    """What is wrong with one file. Each fault begins with the file and the place in it."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self.found: list[str] = []
+
+    def add(self, where: str, text: str) -> None:
+        """Take note of one fault; `where` is empty for the file as a whole."""
+        self.found.append(f"{self._file}: {where}: {text}" if where else f"{self._file}: {text}")
+
+
+def filled(kind: type[T], values: object, where: str, faults: Faults) -> T | None:
+    """The table with these values; None, and every reason told, if they do not fit."""
+    table = table_of(values)
+    if table is None:
+        faults.add(where, f"must be a table (got {shown(values)})")
+        return None
+    known = {field.name: field for field in msgspec.structs.fields(kind)}
+    before = len(faults.found)
+    given: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in known:
+            faults.add(where, f"there is no key {key[:64]!r}{nearest(key, known)}")
+            continue
+        try:
+            given[key] = msgspec.convert(value, known[key].type)
+        except msgspec.ValidationError as error:
+            faults.add(where, f"{key}: {_plain(error)} (got {shown(value)})")
+    for name, field in known.items():
+        if field.required and name not in table:
+            faults.add(where, f"{name!r} is missing")
+    return kind(**given) if len(faults.found) == before else None
+
+
+def table_of(value: object) -> dict[str, Any] | None:
+    """The value as a table, if it is one."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def list_of(value: object) -> list[Any] | None:
+    """The value as a list, if it is one."""
+    return cast("list[Any]", value) if isinstance(value, list) else None
+
+
+def nearest(word: str, known: Mapping[str, object] | list[str]) -> str:
+    """A hint at what may have been meant, or at all there is."""
+    near = difflib.get_close_matches(word, list(known), n=1)
+    if near:
+        return f"; did you mean {near[0]!r}?"
+    return f"; there are: {', '.join(known)}" if known else ""
+
+
+def shown(value: object) -> str:
+    """A value as a person may see it, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def _plain(error: msgspec.ValidationError) -> str:
+    return str(error).replace("`", "")
