@@ -17,6 +17,7 @@ SECTIONS = {
         "supervisor": ("actors.cli.actor", "One supervisor, in the foreground."),
         "worker": ("actors.cli.actor", "One worker or several, in the foreground."),
         "model": ("actors.cli.actor", "The offline model, in the foreground."),
+        "init": ("actors.cli.init", "Write a small team of your own that works at once."),
     },
     "Look": {
         "runs": ("actors.cli.runs", "The newest runs, and what became of them."),
@@ -24,7 +25,7 @@ SECTIONS = {
         "approve": ("actors.cli.approve", "Say yes or no to a plan that waits (ask --review)."),
         "cancel": ("actors.cli.cancel", "End a run."),
         "workers": ("actors.cli.workers", "Who is alive, how busy, and who is trusted."),
-        "teams": ("actors.cli.teams", "The teams there are, with requests to try."),
+        "teams": ("actors.cli.teams", "The teams there are; one of them with requests to try."),
         "dead": ("actors.cli.dead", "Messages that were refused: list, show, put back."),
         "doctor": ("actors.cli.doctor", "Whether everything is in place, and what to do."),
     },

@@ -10,7 +10,7 @@ from actors.teams.reading import FILE, read_form
 from actors.teams.team import Team
 from protocol.errors import InvalidError
 
-__all__ = ["SHIPPED", "Team", "describe", "file_of", "find", "is_path", "names", "settings_of", "unknown"]
+__all__ = ["FILE", "SHIPPED", "Team", "describe", "file_of", "find", "is_path", "names", "settings_of", "unknown"]
 
 SHIPPED = Path(__file__).parent
 
