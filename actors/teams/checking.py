@@ -21,9 +21,10 @@ Values = Mapping[str, Any]
 
 def check_team(form: TeamForm, values: Values, faults: Faults) -> None:
     """Tell what is wrong with the team as a whole."""
-    if "name" in values and (fault := token_fault("name", form.name)):
+    name, summary = values.get("name"), values.get("summary")
+    if isinstance(name, str) and (fault := token_fault("name", name)):
         faults.add("", fault)
-    if "summary" in values and not form.summary.strip():
+    if isinstance(summary, str) and not summary.strip():
         faults.add("", "summary is empty: say in a sentence what the team is good for")
     if not values.get("workers"):
         faults.add("", "there are no workers: write a [[workers]] table for each")

@@ -22,13 +22,12 @@ class Faults:
 
 
 def filled(kind: type[T], values: object, where: str, faults: Faults) -> T | None:
-    """The table with these values; None, and every reason told, if they do not fit."""
+    """The table with those of the values that fit, and every other told; None if a key is missing that it needs."""
     table = table_of(values)
     if table is None:
         faults.add(where, f"must be a table (got {shown(values)})")
         return None
     known = {field.name: field for field in msgspec.structs.fields(kind)}
-    before = len(faults.found)
     given: dict[str, Any] = {}
     for key, value in table.items():
         if key not in known:
@@ -38,10 +37,11 @@ def filled(kind: type[T], values: object, where: str, faults: Faults) -> T | Non
             given[key] = msgspec.convert(value, known[key].type)
         except msgspec.ValidationError as error:
             faults.add(where, f"{key}: {_plain(error)} (got {shown(value)})")
-    for name, field in known.items():
-        if field.required and name not in table:
+    needed = [field.name for field in known.values() if field.required]
+    for name in needed:
+        if name not in table:
             faults.add(where, f"{name!r} is missing")
-    return kind(**given) if len(faults.found) == before else None
+    return kind(**given) if all(name in given for name in needed) else None
 
 
 def table_of(value: object) -> dict[str, Any] | None:

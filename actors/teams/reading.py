@@ -43,21 +43,25 @@ def examined(file: Path, faults: Faults) -> TeamForm | None:
     values = _parsed(file, faults)
     if values is None:
         return None
+    plain = {key: value for key, value in values.items() if key not in ("workers", "mcp", "supervisor")}
+    # Without its name it is no team, but the rest of it can still be looked at.
+    form = filled(TeamForm, plain, "", faults) or TeamForm(name="", summary="")
+    supervisor = _supervisor(values, faults)
+    servers = {
+        name: table
+        for name, item in _tables(values, "mcp", faults).items()
+        if (table := filled(ServerTable, item, f"mcp.{name}", faults))
+    }
     workers = [
         table
         for number, item in enumerate(_listed(values, "workers", faults), 1)
         if (table := _worker(item, _named(item, number), faults))
     ]
-    servers = _tables(values, "mcp", faults)
-    lent = {name: filled(ServerTable, table, f"mcp.{name}", faults) for name, table in servers.items()}
-    plain = {key: value for key, value in values.items() if key not in ("workers", "mcp", "supervisor")}
-    form = filled(TeamForm, plain, "", faults)
-    form = form or TeamForm(name="x", summary="x")
     form = msgspec.structs.replace(
         form,
         workers=tuple(workers),
-        mcp={name: table for name, table in lent.items() if table},
-        supervisor=_supervisor(values, faults) or SupervisorTable(),
+        mcp=servers,
+        supervisor=supervisor or SupervisorTable(),
     )
     check_team(form, values, faults)
     for worker in form.workers:

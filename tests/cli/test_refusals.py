@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from actors import teams
 from tests.cli.running import Here, plan_json, task
 
 
@@ -62,9 +63,9 @@ def test_a_plan_that_is_not_there(here: Here, home: Path, tmp_path: Path) -> Non
 
 
 def test_a_team_that_does_not_exist(here: Here, home: Path) -> None:
-    assert "the teams are: default" in refused(here, home, "ask", "hi", "--team", "nope")
+    assert f"the teams are: {', '.join(teams.names())}" in refused(here, home, "ask", "hi", "--team", "nope")
     assert "not a valid id" in refused(here, home, "ask", "hi", "--team", "no pe")
-    assert "the teams are: default" in refused(here, home, "up", "--team", "nope")
+    assert f"the teams are: {', '.join(teams.names())}" in refused(here, home, "up", "--team", "nope")
 
 
 def test_data_that_is_no_folder(here: Here, home: Path, tmp_path: Path) -> None:
@@ -141,7 +142,7 @@ def test_without_a_bus_the_doctor_warns_and_the_teams_are_told(here: Here) -> No
     assert doctor.code == 0
     assert {check["name"]: check["state"] for check in doctor.data}["bus"] == "warn"
     assert "handoff up" in here("doctor").out
-    assert [team["name"] for team in here("teams", "--json").data] == ["default"]
+    assert [team["name"] for team in here("teams", "--json").data] == teams.names()
     assert "researcher" in here("teams").out
 
 

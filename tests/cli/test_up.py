@@ -176,9 +176,9 @@ def test_a_worker_of_ones_own_is_one_more_subscriber(up: Up, there: Here) -> Non
     ended = up.handoff("ask", "--plan", "-", "--no-synthesis", "--json", stdin=errands("fetch milk"))
     assert ended.code == 0
     assert ended.data["text"] == "fetch milk, done"
-    teams = there("teams", "--json").data
-    assert teams[0]["supervised"]
-    assert {"errand", "writer"} <= {member["name"] for member in teams[0]["workers"] if member["alive"]}
+    team = there("teams", "default", "--json").data
+    assert team["supervised"]
+    assert {"errand", "writer"} <= {member["name"] for member in team["workers"] if member["alive"]}
 
 
 def test_what_became_of_a_run_is_told_by_its_exit_code(up: Up, there: Here) -> None:

@@ -49,13 +49,21 @@ def test_a_team_without_workers_is_refused() -> None:
 
 
 def test_teams_are_found_by_name() -> None:
-    assert teams.names() == ["default"]
+    assert "default" in teams.names()
     assert teams.find("default").name == "default"
 
 
 def test_an_unknown_team_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(InvalidError, match="there is no team 'nobody'; the teams are: default"):
+    with pytest.raises(InvalidError, match=f"there is no team 'nobody'; the teams are: {', '.join(teams.names())}"):
         teams.find("nobody")
+
+
+@pytest.mark.parametrize("name", teams.names())
+def test_every_team_that_comes_along_is_in_order_and_named_like_its_folder(name: str) -> None:
+    team = teams.find(name)
+    assert team.name == name
+    assert team.summary
+    assert len(team.samples) >= 3
 
 
 def test_looking_at_teams_does_not_load_their_tools() -> None:
