@@ -1,16 +1,17 @@
 """The processes: bus, runner, supervisor, worker, model, tools, teams, launcher, command line.
 
-`Worker`, `tool`, `CallKey`, `ToolServer`, `Outcome` and `Client` are what a program of one's own needs; each is loaded
-when it is first used.
+`Worker`, `Team`, `tool`, `CallKey`, `ToolServer`, `Outcome` and `Client` are what a program of one's own needs; each
+is loaded when it is first used.
 """
 
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["CallKey", "Client", "Outcome", "ToolServer", "Worker", "__version__", "tool"]
+__all__ = ["CallKey", "Client", "Outcome", "Team", "ToolServer", "Worker", "__version__", "tool"]
 
 if TYPE_CHECKING:  # for type checkers alone: at run time the names are loaded when they are used
     from actors.client import Client
+    from actors.teams.team import Team
     from actors.tools.given import CallKey
     from actors.tools.server import ToolServer
     from actors.tools.tool import tool
@@ -20,6 +21,7 @@ _WHERE = {
     "CallKey": "actors.tools.given",
     "Client": "actors.client",
     "Outcome": "actors.worker.definition",
+    "Team": "actors.teams.team",
     "ToolServer": "actors.tools.server",
     "Worker": "actors.worker.definition",
     "tool": "actors.tools.tool",

@@ -36,8 +36,20 @@ def _named(target: str, settings: Settings) -> list[Worker]:
     """The worker of the team that has this name, if it looks like a name at all."""
     if ":" in target or target.endswith(".py") or not is_defined(settings):
         return []
-    worker = find_team(settings).worker(target)
-    return [worker] if worker else []
+    team = find_team(settings)
+    if worker := team.worker(target):
+        return [worker]
+    if not _is_module(target):
+        there = ", ".join(worker.name for worker in team.workers)
+        raise InvalidError([f"{target}: team {team.name!r} has no such worker (it has {there}), nor is it a module"])
+    return []
+
+
+def _is_module(target: str) -> bool:
+    """Whether there may be a module of that name; it is not imported."""
+    _look_here()
+    top = target.partition(".")[0]
+    return top.isidentifier() and util.find_spec(top) is not None
 
 
 def is_defined(settings: Settings) -> bool:
@@ -93,9 +105,14 @@ def _hint(module: ModuleType) -> str:
     return f" (it has {', '.join(sorted(names))})" if names else ""
 
 
-def _load(where: str, target: str) -> ModuleType:
+def _look_here() -> None:
+    """Let modules in the working directory be found."""
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
+
+
+def _load(where: str, target: str) -> ModuleType:
+    _look_here()
     try:
         return _load_file(Path(where)) if where.endswith(".py") else import_module(where)
     except ModuleNotFoundError as error:

@@ -28,8 +28,7 @@ summary = "Digs."
 tools = ["actors.tools.arithmetic:calculate"]
 """
 PYTHON = """
-from actors import Worker
-from actors.teams.team import Team
+from actors import Team, Worker
 team = Team("day", workers=(Worker("eve", summary="Sees.", run=lambda handoff: "seen"),), settings={"attempts": 9})
 other = 5
 """
@@ -110,3 +109,11 @@ def test_a_setting_of_a_team_in_python_that_does_not_exist_is_told() -> None:
     Path("day_shift.py").write_text(PYTHON.replace("attempts", "atempts"))
     with pytest.raises(InvalidError, match="there is no setting 'atempts'"):
         read_team_settings({}, flags={"team": "./day_shift.py:team"})
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("name", ["anne", "anne-marie", "__main__x"])
+def test_a_worker_that_the_team_does_not_have_is_refused_with_those_it_has(name: str) -> None:
+    settings = read_team_settings({}, flags={"team": "./my"})
+    with pytest.raises(InvalidError, match=r"team 'night' has no such worker \(it has ann\), nor is it a module"):
+        find_workers([name], settings)
