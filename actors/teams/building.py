@@ -24,7 +24,7 @@ DATA = "data"
 
 def build(file: Path, data: Path | None = None) -> Team:
     """The team that a file describes, over a data folder or over its own; InvalidError with every fault."""
-    faults = Faults(str(file))
+    faults = Faults(file)
     form = examined(file, faults)
     folder = _folder(form, file.parent, data, faults)
     if form is None or faults.found:
@@ -36,7 +36,8 @@ def build(file: Path, data: Path | None = None) -> Team:
         team = Team(form.name, workers=workers, samples=form.samples, summary=form.summary, settings=settings_of(form))
     except InvalidError as error:
         if workers:  # else each of them has been told already
-            faults.found += [f"{file}: {fault}" for fault in error.faults]
+            for fault in error.faults:
+                faults.add("", fault)
     if team is None or faults.found:
         raise InvalidError(faults.found)
     return team

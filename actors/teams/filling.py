@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -12,8 +13,8 @@ T = TypeVar("T", bound=msgspec.Struct)
 class Faults:
     """What is wrong with one file. Each fault begins with the file and the place in it."""
 
-    def __init__(self, file: str) -> None:
-        self._file = file
+    def __init__(self, file: Path) -> None:
+        self._file = _as_seen_from_here(file)
         self.found: list[str] = []
 
     def add(self, where: str, text: str) -> None:
@@ -21,8 +22,18 @@ class Faults:
         self.found.append(f"{self._file}: {where}: {text}" if where else f"{self._file}: {text}")
 
 
-def filled(kind: type[T], values: object, where: str, faults: Faults) -> T | None:
-    """The table with those of the values that fit, and every other told; None if a key is missing that it needs."""
+def _as_seen_from_here(file: Path) -> str:
+    try:
+        return str(file.relative_to(Path.cwd()))
+    except (OSError, ValueError):  # it lies elsewhere, or where we are is gone
+        return str(file)
+
+
+def filled(kind: type[T], values: object, where: str, faults: Faults, **instead: str) -> T | None:
+    """The table with those of the values that fit, and every other told; None if a key is missing that it needs.
+
+    `instead` stands in for keys that are missing, so that the rest can still be looked at.
+    """
     table = table_of(values)
     if table is None:
         faults.add(where, f"must be a table (got {shown(values)})")
@@ -41,6 +52,7 @@ def filled(kind: type[T], values: object, where: str, faults: Faults) -> T | Non
     for name in needed:
         if name not in table:
             faults.add(where, f"{name!r} is missing")
+    given = instead | given
     return kind(**given) if all(name in given for name in needed) else None
 
 

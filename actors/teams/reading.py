@@ -31,7 +31,7 @@ Values = Mapping[str, Any]
 
 def read_form(file: Path) -> TeamForm:
     """What the file says; InvalidError with every fault."""
-    faults = Faults(str(file))
+    faults = Faults(file)
     form = examined(file, faults)
     if form is None or faults.found:
         raise InvalidError(faults.found)
@@ -44,8 +44,8 @@ def examined(file: Path, faults: Faults) -> TeamForm | None:
     if values is None:
         return None
     plain = {key: value for key, value in values.items() if key not in ("workers", "mcp", "supervisor")}
-    # Without its name it is no team, but the rest of it can still be looked at.
-    form = filled(TeamForm, plain, "", faults) or TeamForm(name="", summary="")
+    form = filled(TeamForm, plain, "", faults, name="", summary="")
+    assert form is not None  # nothing is missing that does not have a stand-in
     supervisor = _supervisor(values, faults)
     servers = {
         name: table
@@ -94,7 +94,7 @@ def _worker(item: object, where: str, faults: Faults) -> WorkerTable | None:
     tools = [_tool(entry, where, faults) for entry in _listed(values, "tools", faults, where)]
     budget = filled(TaskBudget, values["budget"], f"{where}: budget", faults) if "budget" in values else None
     plain = {key: value for key, value in values.items() if key not in ("tools", "budget")}
-    table = filled(WorkerTable, plain, where, faults)
+    table = filled(WorkerTable, plain, where, faults, summary="missing")
     return table and msgspec.structs.replace(table, tools=tuple(tool for tool in tools if tool), budget=budget)
 
 

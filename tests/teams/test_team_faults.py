@@ -114,6 +114,14 @@ def test_all_faults_of_a_file_come_at_once(tmp_path: Path) -> None:
         assert sum(part in fault for fault in found) == 1, part
 
 
+def test_a_worker_that_lacks_its_summary_is_looked_at_all_the_same(tmp_path: Path) -> None:
+    parts = ("[[workers]]", 'name = "ann"', "tools = ['x']", "fallback = 'eve'", "concurrency = 0")
+    found = faults_of(write_team(tmp_path, *parts))
+    assert len(found) == 6, found
+    for part in ("'name' is missing", "ann': 'summary' is missing", "tool 'x'", "'eve'", "concurrency"):
+        assert sum(part in fault for fault in found) == 1, part
+
+
 def test_all_faults_of_what_the_file_names_come_at_once(tmp_path: Path) -> None:
     parts = (ANN, "tools = ['tools:dig', 'tools:dog']", BOB, "tools = ['tools:over', 'nowhere:x']")
     assert len(faults_of(write_team(tmp_path, TOP, *parts))) == 2
