@@ -7,6 +7,7 @@ import click
 
 from actors import teams
 from actors.cli.terminal import tell, write
+from actors.teams.place import expanded
 from protocol.errors import InvalidError
 from protocol.ids import token_fault
 
@@ -24,12 +25,12 @@ def init(folder: Path) -> int:
 
     Nothing is ever overwritten: the folder must not exist yet, or be empty.
     """
-    name = folder.expanduser().resolve().name
+    target = expanded(folder)
+    name = target.resolve().name
     if fault := token_fault("team", name):
         raise InvalidError([f"the name of the folder becomes the name of the team, and {fault}"])
     if name in teams.names():
         raise InvalidError([f"there is a team {name!r} already, which comes along: choose another name"])
-    target = folder.expanduser()
     if target.is_symlink() or (target.exists() and not (target.is_dir() and not any(target.iterdir()))):
         raise InvalidError([f"{target} is there already: choose another name, nothing is overwritten"])
     place = _place(target)

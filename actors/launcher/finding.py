@@ -83,7 +83,7 @@ def imported_team(reference: str) -> Team:
 
 def data_folder(settings: Settings) -> Path | None:
     """The folder that tools work on, if one is set."""
-    return Path(settings.data).expanduser() if settings.data else None
+    return Path(settings.data) if settings.data else None
 
 
 def _imported(target: str) -> list[Worker]:

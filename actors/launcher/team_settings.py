@@ -9,6 +9,7 @@ import msgspec
 from actors import teams
 from actors.launcher.finding import imported_team, is_import_path
 from actors.settings import Settings, read_settings
+from protocol.errors import InvalidError
 
 
 class Described(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,6 +28,10 @@ def read_team_settings(
     team = described(settings)
     if team is None:
         return settings
+    if settings.team_source and settings.team not in (team.name, Settings().team) and not _is_place(settings.team):
+        raise InvalidError(
+            [f"team_source is the place of {team.name!r}, and team says {settings.team!r}: set one of them"]
+        )
     layered = read_settings(environment, file=file, team=team.settings, flags=flags)
     return msgspec.structs.replace(layered, team=team.name, team_source=team.source)
 

@@ -6,6 +6,7 @@ What a team's file names is imported when the team is asked for, not before.
 from pathlib import Path
 
 from actors.teams.form import TeamForm, settings_of
+from actors.teams.place import expanded, is_file
 from actors.teams.reading import FILE, read_form
 from actors.teams.team import Team
 from protocol.errors import InvalidError
@@ -40,7 +41,7 @@ def is_path(reference: str) -> bool:
 def file_of(reference: str) -> Path:
     """The file of a team that comes along, or of one's own; InvalidError if there is no team of that name."""
     if is_path(reference):
-        path = Path(reference).expanduser()
+        path = expanded(Path(reference))
         return path if path.suffix == ".toml" else path / FILE
     if reference not in names():
         raise InvalidError([unknown(reference, names())])
@@ -50,8 +51,4 @@ def file_of(reference: str) -> Path:
 def unknown(name: str, known: list[str]) -> str:
     """That there is no such team, for a person who may have meant a folder."""
     text = f"there is no team {name[:64]!r}; the teams are: {', '.join(known)}"
-    try:
-        here = Path(name, FILE).is_file()
-    except (OSError, ValueError):
-        here = False
-    return f"{text}; for the one in this folder write --team ./{name}" if here else text
+    return f"{text}; for the one in this folder write --team ./{name}" if is_file(Path(name, FILE)) else text

@@ -11,6 +11,7 @@ from actors.teams.checking import MCP, server
 from actors.teams.filling import Faults
 from actors.teams.form import TeamForm, ToolTable, WorkerTable, settings_of
 from actors.teams.importing import imported
+from actors.teams.place import expanded, is_folder, not_a_folder
 from actors.teams.reading import examined
 from actors.teams.team import Team
 from actors.tools.server import ToolServer
@@ -47,33 +48,19 @@ def _folder(form: TeamForm | None, beside: Path, data: Path | None, faults: Faul
     """The data folder, if the team has one, with every part of it that a tool names."""
     if data is None and form is None:
         return None
-    own = beside / Path((form.data if form else "") or DATA).expanduser()
-    folder = own if data is None else data.expanduser()
-    if data is None and form and not form.data and not _is_folder(folder):
+    own = beside / ((form.data if form else "") or DATA)
+    folder = own if data is None else expanded(data)
+    if data is None and form and not form.data and not is_folder(folder):
         return None
-    if not _is_folder(folder):
-        faults.add("", f"data folder {str(folder)!r} {_state(folder)}: make it, or name another one with --data")
+    if not is_folder(folder):
+        faults.add("", f"data folder {str(folder)!r} {not_a_folder(folder)}: make it, or name another one with --data")
         return None
     for worker in form.workers if form else ():
         for tool in worker.tools:
-            if tool.data and not _is_folder(folder / tool.data):
+            if tool.data and not is_folder(folder / tool.data):
                 where, part = f"worker {worker.name!r}", folder / tool.data
-                faults.add(where, f"tool {tool.use!r}: data folder {str(part)!r} {_state(part)}")
+                faults.add(where, f"tool {tool.use!r}: data folder {str(part)!r} {not_a_folder(part)}")
     return folder
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):
-        return False
-
-
-def _state(path: Path) -> str:
-    try:
-        return "is not a folder" if path.exists() else "does not exist"
-    except (OSError, ValueError):
-        return "is no path"
 
 
 class Site:

@@ -117,3 +117,19 @@ def test_a_worker_that_the_team_does_not_have_is_refused_with_those_it_has(name:
     settings = read_team_settings({}, flags={"team": "./my"})
     with pytest.raises(InvalidError, match=r"team 'night' has no such worker \(it has ann\), nor is it a module"):
         find_workers([name], settings)
+
+
+def test_the_place_of_a_team_may_be_set_by_itself_but_not_against_its_name(place: Path) -> None:
+    source = {"HANDOFF_TEAM_SOURCE": str(place / "my")}
+    for flags in ({}, {"team": "night"}):
+        assert read_team_settings(source, flags=flags).team == "night"
+    assert read_team_settings(source, flags={"team": "./day_shift.py:team"}).team == "day"
+    with pytest.raises(InvalidError, match="is the place of 'night', and team says 'late': set one of them"):
+        read_team_settings(source, flags={"team": "late"})
+
+
+def test_the_home_of_a_user_that_does_not_exist_is_refused_like_any_other_place() -> None:
+    with pytest.raises(InvalidError, match="No such file"):
+        read_team_settings({}, flags={"team": "~nobody-of-that-name/team"})
+    with pytest.raises(InvalidError, match="does not exist"):
+        find_team(Settings(data="~nobody-of-that-name"))

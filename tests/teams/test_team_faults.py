@@ -161,7 +161,21 @@ KEYS = st.sampled_from(
     ]
 )
 TEXTS = st.sampled_from(
-    ["", " ", "ann", "a b", "tools:dig", "mcp:files", "mcp:files/x", "mcp:", "..", "/", "a\0b", "x" * 300]
+    [
+        "",
+        " ",
+        "ann",
+        "a b",
+        "tools:dig",
+        "mcp:files",
+        "mcp:files/x",
+        "mcp:",
+        "..",
+        "/",
+        "~no-such-user",
+        "a\0b",
+        "x" * 300,
+    ]
 )
 PLAIN = st.one_of(st.booleans(), st.integers(), st.floats(), TEXTS, st.text(max_size=8), st.datetimes())
 VALUES = st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=5))
