@@ -1,8 +1,10 @@
 import io
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 
 from actors.cli.door import run
 from tests.cli.running import FOREIGN, Ended, Here
@@ -26,7 +28,7 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.fixture
 def here(
     clean_environment: None, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Here:
+) -> Iterator[Here]:
     """Run a command inside the test's own process, on the test's own home."""
     monkeypatch.setenv("HANDOFF_HOME", str(home))
 
@@ -37,4 +39,7 @@ def here(
         out, err = capsys.readouterr()
         return Ended(code, out, err)
 
-    return call
+    yield call
+    # A command sets up logs for its whole process, which here goes on to other tests.
+    structlog.reset_defaults()
+    structlog.contextvars.clear_contextvars()
