@@ -86,6 +86,8 @@ def modules() -> Iterator[tuple[str, Path]]:
     for package in OURS:
         for path in sorted((ROOT / package).rglob("*.py")):
             parts = path.relative_to(ROOT).with_suffix("").parts
+            if parts[:2] == ("actors", "teams") and "data" in parts[:-1]:
+                continue  # what a sample team works on, with faults on purpose, is no code of ours
             yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
 
 
