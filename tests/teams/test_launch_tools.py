@@ -47,12 +47,18 @@ async def test_a_price_of_nothing_is_refused() -> None:
         await call(tools.pricing, DATA, "price_points", "0 euros")
 
 
-async def test_the_planted_faults_of_the_schedule_are_named() -> None:
+async def test_the_milestone_that_is_planned_before_what_it_needs_is_named() -> None:
     found = await call(tools.schedule, DATA, "find_milestones", "everything")
-    assert "no milestone is called first samples" in found
-    assert [line.split(",")[0] for line in found.splitlines()] == sorted(
-        line.split(",")[0] for line in found.splitlines()
+    assert (
+        "2026-W17, photos and film: owner Sam Iyer; needs first 5000 bottles; TOO EARLY for first 5000 bottles" in found
     )
+    weeks = [line.split(",")[0] for line in found.splitlines()]
+    assert (weeks, found.count("TOO EARLY")) == (sorted(weeks), 1)
+
+
+async def test_a_need_that_nobody_has_planned_is_named(tmp_path: Path) -> None:
+    (tmp_path / "milestones.csv").write_text("milestone,week,needs,owner\nlaunch,2026-W22,luck,Ann\n")
+    assert "no milestone is called luck" in await call(tools.schedule, tmp_path, "find_milestones", "launch")
 
 
 async def test_a_milestone_is_found_with_its_week_and_owner() -> None:
