@@ -1,5 +1,7 @@
 """What holds for every team that comes along: it loads, its workers differ, its samples and data are there."""
 
+import contextlib
+import re
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -8,6 +10,8 @@ import pytest
 
 from actors import teams
 from actors.teams.team import Team
+from actors.worker.definition import Worker
+from protocol.errors import ToolError
 from tests.teams.calling import data_of
 
 NAMES = (
@@ -23,6 +27,7 @@ NAMES = (
     "support",
 )
 OWN = tuple(name for name in NAMES if name != "default")
+SOURCE = re.compile(r"\[[\w/.-]+\.(?:md|csv|json|py|log|toml)|^[\w/.-]+\.md — ")
 LABELLED = Path(__file__).parent / "labelled_requests.toml"
 
 
@@ -58,8 +63,23 @@ def test_a_team_for_a_domain_has_tools_data_and_three_samples_of_its_own(name: s
     assert len(teams.find(name).samples) == 3
 
 
-def test_a_tool_given_a_whole_sample_request_answers_with_a_source(team: Team) -> None:
-    assert all(len(sample.split()) >= 8 for sample in team.samples)
+@pytest.mark.parametrize("name", OWN)
+async def test_the_tools_of_two_workers_answer_a_whole_sample_request_with_sources(name: str) -> None:
+    team = teams.find(name)
+    for sample in team.samples:
+        answers = {worker.name: await sourced(worker, sample) for worker in team.workers}
+        assert sum(bool(found) for found in answers.values()) >= 2, sample
+
+
+async def sourced(worker: Worker, request: str) -> list[str]:
+    """The lines with a source that the worker's tools give for a request, where one text is all they need."""
+    lines: list[str] = []
+    for tool in worker.tools:
+        needed = tool.schema.get("required", [])
+        if len(needed) == 1 and tool.schema["properties"][needed[0]]["type"] == "string" and not tool.effect:
+            with contextlib.suppress(ToolError):
+                lines += (await tool.call({needed[0]: request})).splitlines()
+    return [line for line in lines if SOURCE.search(line)]
 
 
 def test_the_labelled_requests_name_workers_that_there_are() -> None:

@@ -82,7 +82,7 @@ def paging(folder: Path) -> list[Tool]:
         key: CallKey,
         outlet: Annotated[tuple[Path, str], FromSetting("outlet")] = (Path("outbox"), ""),
     ) -> str:
-        """Page a person who is on call; someone has to agree first, and a page goes out once.
+        """Page a person at once, by phone; somebody has to agree first, and a page goes out only one time.
 
         Args:
             person: the name of the person or the area they are on call for, such as Piet Bakker or accounts
