@@ -8,7 +8,7 @@ from actors.model.offline.listing import rows
 from actors.model.offline.lookup import CONCLUSION, missing, nothing_found, plain_intent, quotes
 from actors.model.offline.querying import answers, best_table
 from actors.model.offline.words import overlap, sentences, shortened, stems, subject_words, words
-from actors.model.offline.writing import as_markdown
+from actors.model.offline.writing import as_markdown, cited_lines
 
 MOST_ROWS = 30
 MOST_BEFORE = 4
@@ -99,7 +99,7 @@ def _others(job: Job) -> list[str]:
     known = [use for use in job.done("other") if use.output.strip()]
     lists = [use for use in job.done("list") if use.output.strip() and not job.of_shape("sql")]
     tables = [use.output for use in job.done("table") if not job.of_shape("document")]
-    return [f"- {shortened(use.output, 2000)} [{use.tool}]" for use in [*known, *lists]] + tables
+    return [line for use in [*known, *lists] for line in cited_lines(use)] + tables
 
 
 def _failures(job: Job) -> list[str]:

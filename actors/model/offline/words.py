@@ -5,6 +5,8 @@ from collections.abc import Iterable
 
 _WORD = re.compile(r"[^\W_]+(?:[.'\u2019-][^\W_]+)*")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[^\W\d_a-z]|\d|[-*•])")
+CITED = re.compile(r"\[[^\[\]]+\.[a-z]{2,5}\]$")
+"""The end of a line that names the file it comes from."""
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 
 
@@ -95,7 +97,12 @@ def sentences(text: str) -> list[str]:
     found: list[str] = []
     for raw in text.splitlines():
         line = _BULLET.sub("", raw).strip()
-        if line and not line.startswith(("#", "---", "|-", "| -", "===", "```")):
+        if not line or line.startswith(("#", "---", "|-", "| -", "===", "```")):
+            continue
+        # What ends with its source is one thing that was found, however many sentences it has.
+        if CITED.search(line):
+            found.append(line)
+        else:
             found += [part.strip() for part in _SENTENCE_END.split(line) if part.strip()]
     return found
 

@@ -7,14 +7,16 @@ import msgspec
 
 from actors.model.offline.clauses import clauses
 from actors.model.offline.concepts import product
-from actors.model.offline.job import Job
+from actors.model.offline.job import Job, Use
 from actors.model.offline.lookup import MISSING, plain_intent, whole_request
 from actors.model.offline.schema import Hints, Schema, filled, properties, required, resolved
 from actors.model.offline.shape import Offer
 from actors.model.offline.turn import ToolCall
-from actors.model.offline.words import sentences, shortened, subject_words, words
+from actors.model.offline.words import CITED, sentences, shortened, subject_words, words
 
 MOST_ROWS = 20
+MOST_LINES = 30
+MOST_CHARACTERS = 2_000
 _ABOUT = re.compile(r"\b(?:on|about|regarding|concerning|of)\s+(?:the\s+|our\s+)?(.+)", re.IGNORECASE)
 _LABELLED = re.compile(r"^(.{2,80}?):\s+(.*\d.*?)\s*(?:\[([^\]]+)\])?\.?$")
 _HEADING = re.compile(r"heading|title|name|header", re.IGNORECASE)
@@ -64,9 +66,18 @@ def chapters(job: Job) -> list[Chapter]:
         if body:
             found.append(Chapter(heading=_readable(part.task), body=body))
     found += [Chapter(heading="Figures", body=use.output.strip()) for use in job.done("table")]
+    found += [Chapter(heading=_readable(use.tool), body="\n".join(cited_lines(use))) for use in job.done("other")]
     if gaps:
         found.append(Chapter(heading="Open points", body="\n".join(f"- {line.lstrip('- ')}" for line in gaps)))
     return found or [Chapter(heading="Nothing to report", body="The tasks before this one gave no results.")]
+
+
+def cited_lines(use: Use) -> list[str]:
+    """What a tool gave: line by line where its lines name their sources, else one line with the tool as its source."""
+    lines = [line.rstrip() for line in use.output.splitlines() if line.strip()]
+    if not any(CITED.search(line) for line in lines):
+        return [f"- {shortened(use.output, MOST_CHARACTERS)} [{use.tool}]"] if lines else []
+    return [f"- {line}" if CITED.search(line) else f"  {line}" for line in lines[:MOST_LINES]]
 
 
 def table_rows(job: Job) -> list[list[str]]:

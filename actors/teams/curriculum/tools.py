@@ -45,14 +45,14 @@ def objectives(folder: Path) -> list[Tool]:
     """`find_objectives` over the learning objectives of a folder."""
 
     @tool
-    def find_objectives(topic: str) -> str:
+    def find_objectives(subject: str) -> str:
         """Find the learning objectives of topics, how each is assessed, and which are not assessed at all.
 
         Args:
-            topic: a topic or words of an objective, such as Charts; all of them if none fits
+            subject: a topic or words of an objective, such as Charts; all of them if none fits
         """
         known = read_records(folder, "objectives.csv", ("id", "topic", "objective", "kind", "assessed_by"))
-        found = _of_topics(folder, topic, known) or nearest(topic, known, lambda row: row["objective"]) or known
+        found = _of_topics(folder, subject, known) or nearest(subject, known, lambda row: row["objective"]) or known
         return "\n".join([*map(_objective, found), *_gaps(found)])
 
     return [find_objectives]
@@ -62,17 +62,17 @@ def materials(folder: Path) -> list[Tool]:
     """`find_materials` over the materials of a folder."""
 
     @tool
-    def find_materials(topic: str) -> str:
+    def find_materials(subject: str) -> str:
         """Find materials for topics: readings, videos, exercises and data sets, with minutes, licence and cost.
 
         Args:
-            topic: a topic, a kind or a title, such as Charts, video or Charts That Lie; all of them if none fits
+            subject: a topic, a kind or a title, such as Charts, video or Charts That Lie; all of them if none fits
         """
         columns = ("material", "topic", "kind", "minutes", "licence", "cost_eur")
         known = read_records(folder, "materials.csv", columns)
-        titles = mentioned(topic, [row["material"] for row in known])
-        kinds = mentioned(topic, [row["kind"] for row in known])
-        about = _of_topics(folder, topic, known) or [row for row in known if row["material"] in titles] or known
+        titles = mentioned(subject, [row["material"] for row in known])
+        kinds = mentioned(subject, [row["kind"] for row in known])
+        about = _of_topics(folder, subject, known) or [row for row in known if row["material"] in titles] or known
         found = [row for row in about if row["kind"] in kinds] or about
         cost = sum(row.number("cost_eur") for row in found)
         total = f"{len(found)} materials cost {cost:g} euros per learner in all [materials.csv]"

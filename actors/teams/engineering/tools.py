@@ -12,7 +12,7 @@ from actors.tools.records import Record, read_records
 from actors.tools.tool import Tool, tool
 from protocol.errors import ToolError
 
-MOST_PIECES = 4
+MOST_PIECES = 3
 MOST_KINDS = 12
 
 _PIECE = re.compile(r"^(?=(?:async )?def |class |[A-Z_]+ = )", re.MULTILINE)
@@ -38,7 +38,10 @@ def code(folder: Path) -> list[Tool]:
         Args:
             about: names or words that the code is likely to contain, such as bracket weight or delivery day timeout
         """
-        pieces = [piece for file in files(folder, (".py",)) for piece in _pieces(file)]
+        # Tests repeat the words of the code they test; they are shown to whoever asks for tests.
+        tests = "test" in about.lower()
+        sources = [file for file in files(folder, (".py",)) if tests or "/tests/" not in file.name]
+        pieces = [piece for file in sources for piece in _pieces(file)]
         found = nearest(about, pieces, lambda piece: f"{piece.source} {piece.text}", MOST_PIECES)
         if not found:
             return f"No code speaks of {about[:200]!r}. {_names(folder)}"

@@ -58,15 +58,15 @@ def schedule(folder: Path) -> list[Tool]:
 
     @tool
     def find_milestones(about: str) -> str:
-        """Find the milestones of the launch with week, owner and what each needs, and those that are set too early.
+        """Find milestones of the launch with week, owner and all that comes before them, and those set too early.
 
         Args:
             about: a milestone, an owner or a week, such as press release; all of them in order if none fits
         """
         rows = read_records(folder, "milestones.csv", ("milestone", "week", "needs", "owner"))
-        found = nearest(about, rows, lambda row: f"{row['milestone']} {row['owner']} {row['week']}") or rows
+        found = _with_needs(nearest(about, rows, lambda row: f"{row['milestone']} {row['owner']} {row['week']}"), rows)
         weeks = {row["milestone"]: row["week"] for row in rows}
-        return "\n".join(_milestone(row, weeks) for row in sorted(found, key=lambda row: row["week"]))
+        return "\n".join(_milestone(row, weeks) for row in sorted(found or rows, key=lambda row: row["week"]))
 
     return [find_milestones]
 
@@ -142,8 +142,21 @@ def _price(folder: Path, price: float, survey: dict[float, Record]) -> list[str]
     return [told, *lines, *([f"At {price:g} euros {buy}"] if buy else [])]
 
 
+def _needs(row: Record) -> list[str]:
+    return [part.strip() for part in row["needs"].split(";") if part.strip()]
+
+
+def _with_needs(found: list[Record], rows: list[Record]) -> list[Record]:
+    """What was found and all that has to be there before it, each once."""
+    wanted = list(dict.fromkeys(row["milestone"] for row in found))
+    by_name = {row["milestone"]: row for row in rows}
+    for name in wanted:  # grows while it is walked, by names that are not in it yet
+        wanted += [need for need in _needs(by_name[name]) if need in by_name and need not in wanted]
+    return [by_name[name] for name in wanted]
+
+
 def _milestone(row: Record, weeks: dict[str, str]) -> str:
-    needs = [part.strip() for part in row["needs"].split(";") if part.strip()]
+    needs = _needs(row)
     late = [need for need in needs if weeks.get(need, "") >= row["week"]]
     lost = [need for need in needs if need not in weeks]
     notes = [f"owner {row['owner']}", *([f"needs {', '.join(needs)}"] if needs else [])]

@@ -96,7 +96,8 @@ def paging(folder: Path) -> list[Tool]:
             raise ToolError(f"the message must have 1 to {LONGEST_PAGE:,} characters")
         row = people[named[0]]
         subject = f"Page for {row['area']}"
-        return send(Message(key=key, to=f"{named[0]} {row['phone']}", subject=subject, text=message), *outlet)
+        sent = send(Message(key=key, to=f"{named[0]} {row['phone']}", subject=subject, text=message), *outlet)
+        return f"{named[0]} was paged with the message: {message.strip()} ({sent})"
 
     return [page_person]
 
