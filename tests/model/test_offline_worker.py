@@ -304,3 +304,34 @@ async def test_a_tool_that_always_has_more_to_say_does_not_keep_it_for_ever(mode
     ]
     reply, _ = await converse(model, task("Look for the holy grail of testing"), endless)
     assert reply.text.endswith(NOTE)
+
+
+async def test_lines_that_name_their_sources_are_quoted_one_by_one(model: AnthropicModel) -> None:
+    weigh = spec("weigh_parcel", "Weigh a parcel.", parcel="string")
+    said = "The box weighs 5 kg [box.csv]\nThe bag weighs 2 kg. It is open [bag.csv, more/list.md]\n   loose end"
+    reply, _ = await converse(model, task("Weigh the parcel"), [(weigh, lambda _: said)])
+    assert reply.text.splitlines()[:3] == [
+        "- The box weighs 5 kg [box.csv]",
+        "- The bag weighs 2 kg. It is open [bag.csv, more/list.md]",
+        "     loose end",
+    ]
+
+
+async def test_a_writer_with_tools_of_its_own_writes_what_they_gave(model: AnthropicModel) -> None:
+    weigh = spec("weigh_parcel", "Weigh a parcel.", parcel="string")
+    tools: list[tuple[ToolSpec, ToolFunction]] = [(weigh, lambda _: "5 kg [box.csv]"), (PAPER, json.dumps)]
+    _, used = await converse(model, task("Write about the parcel", ("size", "It is large. [a.md]")), tools)
+    (paper,) = [use["input"] for use in used if use["name"] == "lay_out"]
+    assert [part["heading"] for part in paper["sections"]] == ["Size", "Weigh parcel"]
+    assert paper["sections"][1]["body"] == "- 5 kg [box.csv]"
+
+
+async def test_neither_a_code_that_was_found_nor_a_verb_is_said_to_be_missing(model: AnthropicModel) -> None:
+    found = {"guide.md": "# Guide\n\nError E-207 means that the index is damaged."}
+    reply, _ = await converse(
+        model,
+        task('Find error E-207 of the index, with regard to: "Work out the damage"'),
+        [(SEARCH, lambda _: f"guide.md — {found['guide.md'].splitlines()[2]}")],
+    )
+    assert "Error E-207 means that the index is damaged. [guide.md]" in reply.text
+    assert "No document mentions" not in reply.text

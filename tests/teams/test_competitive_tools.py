@@ -14,6 +14,11 @@ async def test_two_products_stand_side_by_side_with_the_leader_of_each_point() -
     assert "Haulier" not in found
 
 
+async def test_only_the_points_that_are_named_are_compared() -> None:
+    found = await call(tools.comparison, DATA, "compare_products", "Brisk Cargo and Mulo Duo on range and payload")
+    assert [line.split(":")[0] for line in found.splitlines()] == ["payload kg", "range km"]
+
+
 async def test_less_weight_is_better() -> None:
     found = await call(tools.comparison, DATA, "rank_products", "weight")
     assert found.splitlines()[0] == "1. Packet Compact with 26 kg [specs.csv]"

@@ -59,11 +59,11 @@ async def test_materials_are_found_by_topic_and_kind() -> None:
     found = await call(tools.materials, DATA, "find_materials", "videos for Charts")
     assert found.splitlines() == [
         "Charts That Lie, video for Charts: 22 minutes, CC BY-NC, free [materials.csv]",
-        "1 materials cost 0 euros per learner in all [materials.csv]",
+        "Number of materials: 1, cost in all 0 euros per learner [materials.csv]",
     ]
 
 
 async def test_the_cost_and_the_lack_of_practice_are_told_for_the_whole_course() -> None:
     found = await call(tools.materials, DATA, "find_materials", "everything")
-    assert f"16 materials cost {12 + 24 + 18} euros per learner in all" in found
+    assert f"Number of materials: 16, cost in all {12 + 24 + 18} euros per learner" in found
     assert "Topics without exercise or data set: Charts, Hypothesis testing, Data ethics [materials.csv]" in found

@@ -8,7 +8,7 @@ from actors.model.offline.job import Job, Use
 from actors.model.offline.listing import Passage, files, is_empty, names, passages
 from actors.model.offline.shape import Offer
 from actors.model.offline.turn import ToolCall
-from actors.model.offline.words import overlap, sentences, shortened, stem, stems, subject_words, words
+from actors.model.offline.words import INSTRUCTIONS, overlap, sentences, shortened, stem, stems, subject_words, words
 
 MOST_READ = 2
 MOST_QUERIES = 3
@@ -98,8 +98,9 @@ def missing(job: Job) -> list[str]:
         return []
     said = _said(job)
     # The first word begins with a capital letter whatever it is.
-    named = _NAME.findall(plain_intent(job).partition(" ")[2]) + re.findall(r"\b\w*\d\w*\b", plain_intent(job))
-    wanted = [word for name in named for word in subject_words(name)]
+    named = _NAME.findall(plain_intent(job).partition(" ")[2])
+    figures = [word for word in words(plain_intent(job)) if re.search(r"\d", word)]
+    wanted = [word for name in named for word in subject_words(name) if word not in INSTRUCTIONS] + figures
     return list(dict.fromkeys(word for word in wanted if stem(word) not in said))
 
 

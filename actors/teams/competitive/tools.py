@@ -20,13 +20,15 @@ def comparison(folder: Path) -> list[Tool]:
 
     @tool
     def compare_products(products: str) -> str:
-        """Compare products side by side on every point of their specifications, and say which one leads on each.
+        """Compare products side by side by their specifications, and say which one leads on each point.
 
         Args:
-            products: the names of the products, such as Brisk Cargo and Mulo Duo; all if fewer than two are named
+            products: the names of the products, such as Brisk Cargo and Mulo Duo, and points such as range;
+                all of them if fewer than two products or no points are named
         """
         rows = _chosen(_specs(folder), products, least=2)
-        return "\n".join(_point(rows, column) for column in _columns(rows))
+        columns = _columns(rows)
+        return "\n".join(_point(rows, column) for column in mentioned(products, columns) or columns)
 
     @tool
     def rank_products(point: str) -> str:

@@ -75,7 +75,7 @@ def materials(folder: Path) -> list[Tool]:
         about = _of_topics(folder, subject, known) or [row for row in known if row["material"] in titles] or known
         found = [row for row in about if row["kind"] in kinds] or about
         cost = sum(row.number("cost_eur") for row in found)
-        total = f"{len(found)} materials cost {cost:g} euros per learner in all [materials.csv]"
+        total = f"Number of materials: {len(found)}, cost in all {cost:g} euros per learner [materials.csv]"
         return "\n".join([*map(_material, found), total, *_without_practice(found, about is known)])
 
     return [find_materials]

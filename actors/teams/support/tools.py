@@ -122,7 +122,8 @@ def _issue(issue: Record, tickets: list[Record]) -> list[str]:
     lines = [f"{told}; {issue['status']}, {fix}; workaround: {issue['workaround']} [{issue.source}]"]
     if own:
         customers = ", ".join(dict.fromkeys(row["customer"] for row in own))
-        lines.append(f"{len(own)} tickets have {issue['code']}, from {customers} [{own[0].source}]")
+        many = "1 ticket has" if len(own) == 1 else f"{len(own)} tickets have"
+        lines.append(f"{many} {issue['code']}, from {customers} [{own[0].source}]")
     return lines
 
 
