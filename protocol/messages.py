@@ -216,7 +216,7 @@ class Answer(Message, frozen=True, kw_only=True):
 
 
 class Card(Message, frozen=True, kw_only=True):
-    """What a live worker says of itself, again and again while it lives."""
+    """What a live worker says of itself, again and again while it lives. `person` says that a human answers."""
 
     worker: str
     instance: str
@@ -229,6 +229,7 @@ class Card(Message, frozen=True, kw_only=True):
     p50_s: float = 0.0
     fallback: str | None = None
     version: str = ""
+    person: bool = False
 
 
 class Breaker(Message, frozen=True, kw_only=True):

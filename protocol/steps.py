@@ -32,4 +32,23 @@ class ToolCalled(Message, frozen=True, kw_only=True, tag="tool_called", tag_fiel
     artifact: Artifact | None = None
 
 
-Step = Taken | ModelCalled | ToolCalled
+class ConfirmAsked(Message, frozen=True, kw_only=True, tag="confirm_asked", tag_field="type"):
+    """A call of a tool waits for a person until `deadline` (a Unix time); it would run with exactly these arguments."""
+
+    call: str
+    tool: str
+    arguments: msgspec.Raw
+    deadline: float
+
+
+class Confirmed(Message, frozen=True, kw_only=True, tag="confirmed", tag_field="type"):
+    """What became of the question: whether the call may run, who said so, and why not. Nobody said so if it expired."""
+
+    call: str
+    tool: str
+    granted: bool
+    by: str = ""
+    comment: str = ""
+
+
+Step = Taken | ModelCalled | ToolCalled | ConfirmAsked | Confirmed

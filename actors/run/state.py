@@ -112,7 +112,7 @@ class RunState:
                 self._started(message, at)
             case Cancel():
                 self.cancel_asked = self.cancel_asked or message
-            case Approve() | Reject() | Edit():
+            case Approve(task="") | Reject(task="") | Edit():
                 if self.proposed is not None and self.plan is None:
                     self.controls.append(message)
             case Planned() | PlanRejected() | Approved() | Replanned() | ReplanFailed():
@@ -131,7 +131,7 @@ class RunState:
                 self.waits.add(message.reason)
                 self.controls_done = max(self.controls_done, message.control)
             case _:
-                pass  # steps are the worker's own affair
+                pass  # steps are the worker's own affair, and so is what a person says about its tools
 
     def _started(self, message: Started, at: float) -> None:
         if self.request is None:

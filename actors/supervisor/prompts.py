@@ -46,7 +46,8 @@ def worker_line(name: str, cards: Sequence[Card]) -> str:
     card = cards[0]
     tools = f" [tools: {', '.join(card.tools)}]" if card.tools else ""
     busy, room = sum(c.inflight for c in cards), sum(c.capacity for c in cards)
-    return f"{name}: {card.summary}{tools} (busy {busy}/{room})"
+    slow = "; a person: takes minutes where others take seconds" if card.person else ""
+    return f"{name}: {card.summary}{tools} (busy {busy}/{room}{slow})"
 
 
 def planning(request: Request, faults: Sequence[str], most_tasks: int) -> str:

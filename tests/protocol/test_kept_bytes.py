@@ -48,7 +48,7 @@ from protocol.messages import (
     Timing,
     Usage,
 )
-from protocol.steps import ModelCalled, Taken, ToolCalled
+from protocol.steps import Confirmed, ConfirmAsked, ModelCalled, Taken, ToolCalled
 
 KEPT = Path(__file__).parent / "kept"
 RUN = "0af7651916cd43dd8448eb211c80319c"
@@ -138,10 +138,17 @@ EXAMPLES: dict[str, Message] = {
     ),
     "step-tool_called": ToolCalled(call="toolu_1", tool="sum", output="3", failed=False, seconds=0.1),
     "step-tool_called-kept": ToolCalled(call="toolu_1", tool="read", output="head …", artifact=ARTIFACT),
+    "step-confirm_asked": ConfirmAsked(
+        call="toolu_1", tool="send", arguments=msgspec.Raw(b'{"to":"ada"}'), deadline=1_790_000_120.5
+    ),
+    "step-confirmed": Confirmed(call="toolu_1", tool="send", granted=False, by="ada", comment="too early"),
     "control-cancel": Cancel(reason="enough"),
     "control-approve": Approve(revision=1),
     "control-reject": Reject(comment="too long"),
     "control-edit": Edit(plan=PLAN),
+    "control-approve-call": Approve(task="t2", call="toolu_1", asked=7, by="ada"),
+    "control-reject-call": Reject(comment="too early", task="t2", call="toolu_1", asked=7, by="ada"),
+    "card-person": Card(worker="counsel", instance="host-1-ab", summary="Knows the law.", capacity=100, person=True),
 }
 
 

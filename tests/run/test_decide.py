@@ -448,3 +448,14 @@ def test_the_rest_before_a_retry_grows_and_is_the_same_for_whoever_resumes() -> 
     assert 0.25 <= rests[0] <= 0.75
     assert rests[0] < rests[2]
     assert backoff_s("run/t", 50) <= 45
+
+
+def test_a_word_about_a_tool_is_no_word_about_the_plan() -> None:
+    state = RunState(Limits())
+    state.fold(Started(epoch=1, supervisor="s", request=Request(id="a" * 32, text="x", review=True)), 1.0)
+    state.fold(Planned(plan=Plan(tasks=(Task(id="a", worker="w", intent="i"),))), 1.0)
+    for control in (Approve(task="a", call="c"), Reject(task="a", call="c", comment="no")):
+        state.fold(control, 2.0)
+    assert state.controls == []
+    state.fold(Approve(), 3.0)
+    assert state.controls == [Approve()]
