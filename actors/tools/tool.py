@@ -41,6 +41,14 @@ class Tool:
     effect: bool = False
     confirm: bool = False
 
+    def fits(self, arguments: dict[str, Any]) -> bool:
+        """Whether the arguments are such that the function could run."""
+        try:
+            self._checked(arguments)
+        except ToolError:
+            return False
+        return True
+
     async def call(self, arguments: dict[str, Any], *, key: CallKey | None = None, settings: object = None) -> str:
         """Check the arguments, run the function, and return what it gave as text; or raise ToolError.
 

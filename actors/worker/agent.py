@@ -17,6 +17,8 @@ from actors.worker.allowance import answer_tokens, asked_tokens, overrun, tighte
 from actors.worker.answers import FIELDS, SPECS, declined, findings
 from actors.worker.context import fitted
 from actors.worker.definition import Outcome, Worker
+from actors.worker.ending import Over, Yielded
+from actors.worker.gate import Gate
 from actors.worker.logbook import Logbook
 from actors.worker.moves import (
     MOST_LOSSES,
@@ -43,14 +45,6 @@ LONGEST_LOGGED = 500
 log = structlog.get_logger()
 
 
-class Over(Exception):  # noqa: N818  not an error: there is nothing left to do
-    """The task is no longer wanted."""
-
-
-class Yielded(Exception):  # noqa: N818  not an error: somebody else goes on
-    """The process is stopping, and everything so far is stored."""
-
-
 class Agent:
     """Lets one worker do its tasks with a model."""
 
@@ -61,6 +55,7 @@ class Agent:
         self._clock = clock
         self._settings = settings
         self._system = system_prompt(worker.prompt)
+        self._gate = Gate(bus, clock, settings)
 
     async def work(self, handoff: Handoff, logbook: Logbook, stopping: asyncio.Event) -> Outcome:
         """Go on from the steps in the logbook until the model is done, has declined, or has used up its budget."""
@@ -81,7 +76,7 @@ class Agent:
                 case Done(text, stop_reason):
                     return _outcome(text, stop_reason)
                 case CallTools(uses):
-                    await self._call_tools(handoff, logbook, uses)
+                    await self._call_tools(handoff, logbook, uses, stopping)
                 case AskModel(turns):
                     if fault := await self._turn(handoff, logbook, turns):
                         return Outcome(output=last_words(logbook.steps), error=fault)
@@ -137,14 +132,20 @@ class Agent:
             ModelCalled(model=reply.model, content=content, stop_reason=reply.stop_reason, usage=reply.usage)
         )
 
-    async def _call_tools(self, handoff: Handoff, logbook: Logbook, uses: list[Block]) -> None:
+    async def _call_tools(self, handoff: Handoff, logbook: Logbook, uses: list[Block], stopping: asyncio.Event) -> None:
         if not await logbook.still_ours():
             raise Over
         places = asyncio.Semaphore(TOOLS_AT_ONCE)
 
         async def call(use: Block) -> None:
-            async with places:
-                step = await self._called(handoff, logbook, use)
+            denied = await self._denied(handoff, logbook, use, stopping)
+            if denied is None:
+                return  # whoever goes on waits for the same answer
+            if denied:
+                step = ToolCalled(call=use["id"], tool=use["name"], output=denied, failed=True)
+            else:
+                async with places:
+                    step = await self._called(handoff, logbook, use)
             await logbook.write(step)
 
         calls = [asyncio.create_task(call(use)) for use in uses]
@@ -153,6 +154,13 @@ class Agent:
         finally:
             for task in calls:
                 task.cancel()
+
+    async def _denied(self, handoff: Handoff, logbook: Logbook, use: Block, stopping: asyncio.Event) -> str | None:
+        """Why a person does not let the call run; nobody is asked about one that needs no yes or cannot run anyway."""
+        tool = self._worker.tool(use["name"])
+        if tool is None or not tool.confirm or not tool.fits(use.get("input") or {}):
+            return ""
+        return await self._gate.denied(use, handoff, logbook, stopping)
 
     async def _called(self, handoff: Handoff, logbook: Logbook, use: Block) -> ToolCalled:
         """Make one call; the step that keeps what came of it."""
@@ -177,7 +185,6 @@ class Agent:
             log.warning("tool.denied", tool=name, worker=self._worker.name)
             names = ", ".join(tool.name for tool in self._worker.tools) or "none"
             return f"tool_denied: {self._worker.name} has no tool called {name}; it has {names}", True
-        # The place where a tool with `confirm` waits for a person: nothing has been done yet.
         if (lost := losses(logbook.steps)) >= MOST_LOSSES:
             log.warning("tool.given_up", tool=name, worker=self._worker.name, losses=lost)
             return f"{name} was not run again: the worker died {lost} times while this ran", True

@@ -21,6 +21,7 @@ class Logbook:
         self._lease = lease
         self._seq = 0
         self._writing = asyncio.Lock()
+        self._places: list[int] = []
         self.steps: list[Step] = []
 
     async def look(self) -> bool:
@@ -32,7 +33,8 @@ class Logbook:
         if self._address.steps in last:
             stored = await self._bus.read(streams.RUNS, self._address.steps)
             self._seq = stored[-1].seq
-            self.steps = [step for message in stored if (step := _readable(message))]
+            found = [(step, message.seq) for message in stored if (step := _readable(message))]
+            self.steps, self._places = [step for step, _ in found], [seq for _, seq in found]
         self._lease.proved(sent)
         return True
 
@@ -50,20 +52,26 @@ class Logbook:
                 raise FencedError(f"task {self._address.task} was taken over") from conflict
             self._lease.proved(sent)
             self.steps.append(step)
+            self._places.append(self._seq)
+
+    def place_of(self, step: Step) -> int:
+        """The sequence of one of the steps."""
+        return next(seq for one, seq in zip(self.steps, self._places, strict=True) if one is step)
 
     async def still_ours(self) -> bool:
         """Right before something is paid for: whether the task is still ours, and still wanted."""
-        if self._lease.certain:
+        async with self._writing:  # a step of our own that is on its way is nobody else's
+            if self._lease.certain:
+                return True
+            sent = self._lease.sent()
+            last = await self._last()
+            if self._over(last):
+                return False
+            found = last.get(self._address.steps)
+            if (found.seq if found else 0) != self._seq:
+                raise FencedError(f"task {self._address.task} was taken over")
+            self._lease.proved(sent)
             return True
-        sent = self._lease.sent()
-        last = await self._last()
-        if self._over(last):
-            return False
-        found = last.get(self._address.steps)
-        if (found.seq if found else 0) != self._seq:
-            raise FencedError(f"task {self._address.task} was taken over")
-        self._lease.proved(sent)
-        return True
 
     async def _last(self) -> dict[str, Stored]:
         run = self._address.run

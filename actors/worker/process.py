@@ -17,8 +17,9 @@ from actors.model.port import Model
 from actors.runner import Runner
 from actors.settings import Settings
 from actors.verdict import Ack, Refuse, Retry, Verdict
-from actors.worker.agent import Agent, Over, Yielded
+from actors.worker.agent import Agent
 from actors.worker.definition import Outcome, Worker
+from actors.worker.ending import Over, Yielded
 from actors.worker.heartbeat import Heartbeat
 from actors.worker.logbook import Logbook
 from observability.logs import trace_of
