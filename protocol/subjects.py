@@ -78,7 +78,12 @@ def work(kind: Work, address: TaskAddress) -> str:
 
 def tasks_of(team: str, worker: str) -> str:
     """Every Handoff for one kind of worker."""
-    return f"handoff.run.*.task.{team}.{worker}.>"
+    return work_of("task", team, worker)
+
+
+def work_of(kind: Work, team: str, worker: str) -> str:
+    """Every Handoff, Step or Result of one kind of worker, in all runs."""
+    return f"handoff.run.*.{kind}.{team}.{worker}.>"
 
 
 def stored(subject: str) -> str:

@@ -61,6 +61,24 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         | VOCABULARY,
         {"msgspec", "structlog"},
     ),
+    "actors.people": (
+        {
+            "actors.people",
+            "actors.record",
+            "actors.run",
+            "actors.runner",
+            "actors.verdict",
+            "actors.worker.confirmation",
+            "actors.worker.definition",
+            "actors.worker.heartbeat",
+            "actors.worker.logbook",
+            "protocol",
+            "observability",
+        }
+        | PORTS
+        | VOCABULARY,
+        {"msgspec", "structlog"},
+    ),
     "actors.model": ({"actors.model", "actors.clock", "protocol", "observability"}, set()),
     "actors.tools": ({"actors.tools", "protocol"}, {"msgspec", "simpleeval"}),
     "actors.toolservers": (

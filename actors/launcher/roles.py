@@ -21,6 +21,7 @@ from actors.launcher.equipping import equipped, require_servers
 from actors.launcher.finding import find_workers
 from actors.launcher.session import located
 from actors.model.port import Model
+from actors.people.person import PersonProcess
 from actors.settings import Settings
 from actors.supervisor.supervisor import Supervisor
 from actors.worker.process import WorkerProcess
@@ -67,11 +68,13 @@ async def _work(settings: Settings, targets: Sequence[str], stop: asyncio.Event,
         bus = await stack.enter_async_context(_bus(settings, "worker", stop, timeout_s))
         name = instance_name()
         workers = [await stack.enter_async_context(equipped(worker, SystemClock())) for worker in workers]
-        processes = [WorkerProcess(worker, bus, SystemClock(), settings, instance=name) for worker in workers]
-        if any(worker.run is None for worker in workers):
+        people = [w for w in workers if w.person]
+        processes = [WorkerProcess(w, bus, SystemClock(), settings, instance=name) for w in workers if not w.person]
+        if any(process.worker.run is None for process in processes):
             model = await stack.enter_async_context(model_for(settings))
             for process in processes:
                 process.give_model(model)
+        processes += [PersonProcess(person, bus, SystemClock(), settings, instance=name) for person in people]
         async with asyncio.TaskGroup() as group:
             for process in processes:
                 group.create_task(process.run(stop))

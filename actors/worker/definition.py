@@ -1,4 +1,4 @@
-"""A worker: a name, what it is good for, and how it works: a model with tools, or a function."""
+"""A worker: a name, what it is good for, and how it works: a model with tools, a function, or a person."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import KW_ONLY, dataclass

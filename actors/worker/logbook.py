@@ -83,7 +83,7 @@ class Logbook:
         if self._address.result in last:
             return True
         log, control = last.get(subjects.log(self._address.run)), last.get(subjects.control(self._address.run))
-        return (log is not None and _ends_run(log)) or (control is not None and _is_cancel(control))
+        return (log is not None and ends_run(log)) or (control is not None and is_cancel(control))
 
 
 def _readable(stored: Stored) -> Step | None:
@@ -94,14 +94,16 @@ def _readable(stored: Stored) -> Step | None:
         return None
 
 
-def _ends_run(stored: Stored) -> bool:
+def ends_run(stored: Stored) -> bool:
+    """Whether this, the last event of a run, means that nothing more is wanted for it."""
     try:
         return isinstance(codec.decode_event(stored.data), Finished | Cancelled | Expired)
     except UndecodableError:
         return False
 
 
-def _is_cancel(stored: Stored) -> bool:
+def is_cancel(stored: Stored) -> bool:
+    """Whether this control asks for the end of its run."""
     try:
         return isinstance(codec.decode_control(stored.data), Cancel)
     except UndecodableError:

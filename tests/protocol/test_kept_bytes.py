@@ -48,7 +48,7 @@ from protocol.messages import (
     Timing,
     Usage,
 )
-from protocol.steps import Confirmed, ConfirmAsked, ModelCalled, Taken, ToolCalled
+from protocol.steps import ConfirmAsked, Confirmed, ModelCalled, Taken, ToolCalled
 
 KEPT = Path(__file__).parent / "kept"
 RUN = "0af7651916cd43dd8448eb211c80319c"

@@ -1,0 +1,149 @@
+"""A person as a worker: a card that says so, and a queue whose handoffs are held until they are answered.
+
+Nothing is answered here: the result is written by whoever speaks for the person (`handoff inbox`), in this process or
+another. What always holds: a handoff is acknowledged once its result is stored, its run is over or its time is up;
+whoever stops gives back what it held at once, however often that was done before.
+"""
+
+import asyncio
+import contextlib
+
+import structlog
+
+from actors.bus.port import Bus, Stored
+from actors.clock import Clock
+from actors.lease import Lease
+from actors.runner import Runner
+from actors.settings import Settings
+from actors.verdict import Ack, Refuse, Verdict
+from actors.worker.definition import Worker
+from actors.worker.heartbeat import Heartbeat
+from actors.worker.logbook import ends_run, is_cancel
+from protocol import codec, streams, subjects
+from protocol.errors import ConflictError, UndecodableError
+from protocol.messages import Card, Fault, Handoff, Result
+from protocol.subjects import TaskAddress
+
+SLOTS = 100
+"""A person may have many handoffs lying before them."""
+
+log = structlog.get_logger()
+
+
+class PersonProcess:
+    """Holds what is handed to a person, and tells everybody that the person can be asked."""
+
+    def __init__(self, worker: Worker, bus: Bus, clock: Clock, settings: Settings, *, instance: str) -> None:
+        self.worker = worker
+        self._bus = bus
+        self._clock = clock
+        self._settings = settings
+        self._instance = instance
+        self._slots = worker.concurrency or SLOTS
+        self._held: dict[TaskAddress, asyncio.Event] = {}
+        self._news = asyncio.Event()
+        queue = streams.task_queue(settings.team, worker.name, settings.ack_wait)
+        self._runner = Runner(bus, clock, queue, self._slots, self._hold)
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Hold what comes until `stop` is set, then give it back."""
+        team, name = self._settings.team, self.worker.name
+        key = subjects.card(team, name, self._instance)
+        results = subjects.stored(subjects.work_of("result", team, name))
+        async with (
+            self._bus.subscribe(results, self._hear),
+            self._bus.subscribe(subjects.CANCELS, self._hear),
+            Heartbeat(self._bus, self._clock, key, self._card, self._settings.heartbeat_s),
+        ):
+            looks = [asyncio.create_task(work) for work in (self._keep_looking(), self._remind())]
+            try:
+                await self._runner.run(stop, 0.0)  # nobody's answer is waited for
+            finally:
+                for task in looks:
+                    task.cancel()
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await task
+
+    async def _hold(self, lease: Lease) -> Verdict:
+        stored = lease.delivery.message
+        address = subjects.address_of(stored.subject)
+        try:
+            handoff = codec.decode(stored.data, Handoff)
+        except UndecodableError as error:
+            return await self._refuse(address, str(error))
+        over = self._held[address] = asyncio.Event()
+        self._news.set()
+        log.info("person.handed", run=address.run, task=address.task, worker=address.worker)
+        try:
+            await self._until(over, handoff.deadline)
+        finally:
+            if self._held.get(address) is over:  # it may have come again meanwhile
+                del self._held[address]
+        return Ack()
+
+    async def _until(self, over: asyncio.Event, deadline: float | None) -> None:
+        wait = asyncio.create_task(over.wait())
+        left = None if deadline is None else asyncio.create_task(self._clock.sleep(deadline - self._clock.now()))
+        tasks = [wait, *([left] if left else [])]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    def _hear(self, _: Stored) -> None:
+        self._news.set()
+
+    async def _remind(self) -> None:
+        """What is republished may have gaps: look now and then."""
+        while True:
+            await self._clock.sleep(self._settings.poll_s)
+            self._news.set()
+
+    async def _keep_looking(self) -> None:
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            for address in await self._over(list(self._held)):
+                if address in self._held:
+                    self._held[address].set()
+
+    async def _over(self, held: list[TaskAddress]) -> list[TaskAddress]:
+        """Those that have a result, or whose run is over."""
+        if not held:
+            return []
+        runs = {address.run for address in held}
+        watched = [address.result for address in held]
+        watched += [subject for run in runs for subject in (subjects.log(run), subjects.control(run))]
+        found = {stored.subject: stored for stored in await self._bus.last(streams.RUNS, watched)}
+        ended = {run for run in runs if _is_over(found, run)}
+        return [address for address in held if address.result in found or address.run in ended]
+
+    async def _refuse(self, address: TaskAddress, reason: str) -> Verdict:
+        run, _, worker, task, attempt = address
+        fault = Fault(kind="undecodable", message=reason[:1000])
+        result = Result(
+            run=run, task=task, attempt=attempt, worker=worker, instance=self._instance, status="failed", error=fault
+        )
+        with contextlib.suppress(ConflictError):
+            await self._bus.publish(address.result, codec.encode(result), expect=0)
+        return Refuse(reason)
+
+    async def _card(self) -> Card:
+        name = subjects.durable(self._settings.team, self.worker.name)
+        queues = await self._bus.queues(streams.RUNS)
+        return Card(
+            worker=self.worker.name,
+            instance=self._instance,
+            summary=" ".join(self.worker.summary.split()),
+            capacity=self._slots,
+            inflight=self._runner.busy,
+            queue=queues[name].pending if name in queues else 0,
+            fallback=self.worker.fallback,
+            person=True,
+        )
+
+
+def _is_over(found: dict[str, Stored], run: str) -> bool:
+    log, control = found.get(subjects.log(run)), found.get(subjects.control(run))
+    return (log is not None and ends_run(log)) or (control is not None and is_cancel(control))

@@ -1,0 +1,104 @@
+"""What waits for a person in one run: a fold over its record, without waiting itself.
+
+What always holds: what was answered, what nobody wants any more and what is past its deadline does not wait.
+"""
+
+import msgspec
+
+from actors.record import Recorded
+from actors.run.state import Limits, RunState
+from actors.worker.confirmation import Question, Said, answered
+from protocol import subjects
+from protocol.controls import Approve, Reject
+from protocol.messages import Handoff, Result
+from protocol.steps import ConfirmAsked, Confirmed, ToolCalled
+from protocol.subjects import TaskAddress
+
+SHORT = 8
+
+
+class OpenHandoff(msgspec.Struct, frozen=True, kw_only=True):
+    """A handoff without a result. `since` is when it was stored, as a Unix time."""
+
+    address: TaskAddress
+    handoff: Handoff
+    since: float
+
+    @property
+    def ref(self) -> str:
+        """How a person names it."""
+        return f"{self.address.run[:SHORT]}/{self.address.task}"
+
+
+class OpenCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A call of a tool that nobody has allowed or denied yet."""
+
+    address: TaskAddress
+    question: Question
+
+    @property
+    def ref(self) -> str:
+        """How a person names it."""
+        return f"{self.address.run[:SHORT]}/{self.address.task}"
+
+
+class Waits:
+    """Takes in the record of a run, entry by entry."""
+
+    def __init__(self) -> None:
+        self.state = RunState(Limits())
+        self._handoffs: dict[TaskAddress, OpenHandoff] = {}
+        self._calls: dict[tuple[TaskAddress, str], OpenCall] = {}
+        self._said: list[Said] = []
+
+    def take(self, entry: Recorded) -> None:
+        """Take in one message."""
+        message = entry.message
+        self.state.fold(message, entry.time)
+        match message:
+            case Handoff():
+                address = subjects.address_of(entry.subject)
+                self._handoffs[address] = OpenHandoff(address=address, handoff=message, since=entry.time)
+            case Result():
+                address = subjects.address_of(entry.subject)
+                self._handoffs.pop(address, None)
+                self._calls = {key: call for key, call in self._calls.items() if key[0] != address}
+            case ConfirmAsked():
+                address = subjects.address_of(entry.subject)
+                question = Question(task=address.task, seq=entry.seq, asked=message)
+                self._calls[address, message.call] = OpenCall(address=address, question=question)
+            case Confirmed() | ToolCalled():
+                self._calls.pop((subjects.address_of(entry.subject), message.call), None)
+            case Approve() | Reject():
+                self._said.append(Said(seq=entry.seq, time=entry.time, control=message))
+            case _:
+                pass
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing of the run is wanted any more."""
+        state = self.state
+        return bool(state.cancel_asked or state.cancelled or state.expired or state.answer)
+
+    def handoffs(self, now: float) -> list[OpenHandoff]:
+        """The handoffs that somebody still waits for, whoever they are for; the oldest first."""
+        return [item for item in self._handoffs.values() if self._wanted(item.address) and _in_time(item, now)]
+
+    def calls(self, now: float) -> list[OpenCall]:
+        """The calls that wait for a word; the oldest first."""
+        return [
+            call
+            for call in self._calls.values()
+            if self._wanted(call.address)
+            and call.question.asked.deadline > now
+            and answered(call.question, self._said) is None
+        ]
+
+    def _wanted(self, address: TaskAddress) -> bool:
+        task = self.state.tasks.get(address.task)
+        handed = task is not None and task.status == "handed" and task.attempt == address.attempt
+        return handed and not self.over
+
+
+def _in_time(item: OpenHandoff, now: float) -> bool:
+    return item.handoff.deadline is None or item.handoff.deadline > now
