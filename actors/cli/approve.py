@@ -1,6 +1,7 @@
-"""`handoff approve`: say yes or no to a plan that waits, or give another one."""
+"""`handoff approve`: say yes or no to a plan that waits, or give another one; or to a tool that waits."""
 
 import asyncio
+from typing import TypedDict, Unpack
 
 import click
 
@@ -12,7 +13,9 @@ from actors.cli.history import find_run
 from actors.cli.looking import look
 from actors.cli.options import Place, placed
 from actors.cli.progress import Progress
+from actors.cli.settling import Word, settle
 from actors.cli.terminal import tell
+from actors.cli.who import who
 from actors.cli.wording import count
 from actors.client import Client, Run
 from actors.run.state import Limits, RunState
@@ -23,24 +26,56 @@ from protocol.events import PlanRejected, Waiting
 WAIT_S = 5.0
 
 
+class Options(TypedDict):
+    """What can be said beside the run."""
+
+    reject: str | None
+    file: str | None
+    task: str | None
+    call: str | None
+    deny: str | None
+    by: str | None
+
+
 @click.command()
 @click.argument("run")
 @click.option("--reject", metavar="COMMENT", help="Refuse the plan; the planner is told the comment.")
 @click.option("--plan", "file", metavar="FILE", help="Run this plan (JSON, - for standard input) instead.")
+@click.option("--task", metavar="TASK", help="Not the plan: a tool that this task waits to run.")
+@click.option("--call", metavar="CALL", help="Which call of the task, where several wait.")
+@click.option("--deny", is_flag=False, flag_value="", metavar="[COMMENT]", help="Do not let the tool run.")
+@click.option("--by", metavar="NAME", help="Who says so, if not the user of this process.")
 @placed
-def approve(place: Place, run: str, reject: str | None, file: str | None) -> int:
-    """Approve the plan of RUN (its id, or the first 6 characters or more), which waits because of `--review`."""
-    if reject is not None and file is not None:
-        raise click.UsageError("Either --reject or --plan, not both.")
-    control = _control(reject, file)
+def approve(place: Place, run: str, **options: Unpack[Options]) -> int:
+    """Approve the plan of RUN (its id, or the first 6 characters or more), which waits because of `--review`.
+
+    With --task, let the tool run that the worker of that task waits with (`handoff inbox` shows it), or --deny it.
+    """
+    _check(options)
+    task = options["task"]
+    control = _control(options["reject"], options["file"])
     settings = place.settings()
 
     async def work(bus: JetStreamBus) -> int:
         name = await find_run(bus, run)
         async with Client(bus, settings=settings) as client:
-            return await _decide(client.run(name), control)
+            if task is None:
+                return await _decide(client.run(name), control)
+            word = Word(task=task, call=options["call"], denied=options["deny"], by=who(options["by"]))
+            return await settle(client.run(name), word)
 
     return look(place, work)
+
+
+def _check(options: Options) -> None:
+    if options["reject"] is not None and options["file"] is not None:
+        raise click.UsageError("Either --reject or --plan, not both.")
+    about_plan = options["reject"] is not None or options["file"] is not None
+    about_tool = options["call"] is not None or options["deny"] is not None
+    if options["task"] is None and about_tool:
+        raise click.UsageError("--call and --deny are about a tool: say with --task which task waits.")
+    if options["task"] is not None and about_plan:
+        raise click.UsageError("--reject and --plan are about the plan, --task about a tool: --deny refuses it.")
 
 
 def _control(reject: str | None, file: str | None) -> Control:

@@ -3,14 +3,17 @@
 import asyncio
 import contextlib
 import sys
+from collections.abc import Sequence
 from typing import Protocol
 
 from actors.bus.port import Bus, Stored
+from actors.cli.confirm import Confirming
 from actors.cli.interrupt import Interrupt
 from actors.cli.lines import Lines
 from actors.cli.progress import Progress
 from actors.cli.review import Review, ask_terminal, change_in_editor
 from actors.cli.terminal import console, is_screen
+from actors.cli.who import who
 from actors.client import Run
 from actors.record import Recorded
 from actors.run.state import Limits
@@ -74,17 +77,29 @@ def view_of(settings: Settings, text: str, *, plain: bool) -> View:
     return Screen(progress, text, console(sys.stderr))
 
 
-def review_of(run: Run, view: View) -> Review | None:
-    """A review by the person at the terminal, if there is one."""
+class Asker(Protocol):
+    """Something that asks the person at the terminal when the run waits for one."""
+
+    async def take(self, entry: Recorded) -> None:
+        """Take in one message of the record."""
+        ...
+
+    async def close(self) -> None:
+        """Ask no more."""
+        ...
+
+
+def askers_of(run: Run, view: View) -> list[Asker]:
+    """Those who ask the person at the terminal, about the plan and about tools; none if there is no person."""
     if sys.stdin.isatty() and sys.stderr.isatty():
-        return Review(run, view, ask_terminal, change_in_editor)
-    return None
+        return [Review(run, view, ask_terminal, change_in_editor), Confirming(run, view, ask_terminal, who(None))]
+    return []
 
 
 async def follow(run: Run, bus: Bus, view: View, interrupt: Interrupt) -> Answer | None:
     """Show the run until it ends; on the first wish of the person, cancel it. None if it did not end in time then."""
-    review = review_of(run, view)
-    watch = asyncio.create_task(_watch(run, view, review))
+    askers = askers_of(run, view)
+    watch = asyncio.create_task(_watch(run, view, askers))
     others = [asyncio.create_task(work) for work in (_tick(view), _probe(bus, run, view), _hear(bus, run, view))]
     view.open()
     try:
@@ -106,16 +121,16 @@ async def follow(run: Run, bus: Bus, view: View, interrupt: Interrupt) -> Answer
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await task
-        if review:
-            await review.close()
+        for asker in askers:
+            await asker.close()
         view.close()
 
 
-async def _watch(run: Run, view: View, review: Review | None) -> Answer:
+async def _watch(run: Run, view: View, askers: Sequence[Asker]) -> Answer:
     async for entry in run.record():
         view.take(entry)
-        if review:
-            await review.take(entry)
+        for asker in askers:
+            await asker.take(entry)
     return await run.answer()
 
 

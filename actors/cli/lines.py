@@ -2,6 +2,7 @@
 
 import time
 
+from actors.cli.confirm import told
 from actors.cli.progress import Progress
 from actors.cli.review import how_to_approve
 from actors.cli.terminal import one_line, tell
@@ -51,6 +52,8 @@ class Lines:
         now = time.monotonic()
         self._progress.take(entry, now)
         for fact in facts(entry.message, self._progress):
+            self.note(fact)
+        if fact := told(entry):
             self.note(fact)
 
     def hear(self, text: str) -> None:

@@ -12,7 +12,7 @@ from actors.run.state import Limits, RunState
 from protocol import subjects
 from protocol.events import Planned
 from protocol.messages import Handoff, Result
-from protocol.steps import ModelCalled, Step, ToolCalled
+from protocol.steps import ConfirmAsked, Confirmed, ModelCalled, Step, ToolCalled
 
 State = Literal["waiting", "running", "retrying", "done", "failed", "skipped", "stopped"]
 
@@ -81,7 +81,7 @@ class Progress:
                 mark.took_s = max(0.0, entry.time - mark.handed_at)
                 mark.calls.clear()
                 mark.thinking = False
-            case ModelCalled() | ToolCalled():
+            case ModelCalled() | ToolCalled() | ConfirmAsked() | Confirmed():
                 self._step(subjects.address_of(entry.subject).task, entry.message)
             case _:
                 pass
@@ -89,11 +89,7 @@ class Progress:
     @property
     def proposed(self) -> Planned | None:
         """The plan that waits for a person; None once somebody has decided about it."""
-        state = self.state
-        over = state.plan or state.cancel_asked or state.cancelled or state.expired or state.answer
-        if over or state.request is None or not state.request.review or len(state.controls) > state.controls_done:
-            return None
-        return state.proposed
+        return self.state.under_review
 
     def rows(self, now: float) -> list[Row]:
         """The tasks in the order of the plan, without those that a revision has dropped."""
@@ -136,6 +132,11 @@ class Progress:
             case ToolCalled():
                 mark.tools[step.tool] += 1
                 mark.calls.pop(step.call, None)
+            case ConfirmAsked():
+                mark.calls.pop(step.call, None)  # in front: it is what a person should see
+                mark.calls = {step.call: f"{step.tool}?"} | mark.calls
+            case Confirmed():
+                mark.calls[step.call] = step.tool
             case _:
                 pass
         mark.thinking = not mark.calls

@@ -179,11 +179,11 @@ async def ask_terminal(question: str) -> str:
     return line.decode(errors="replace")
 
 
-async def change_in_editor(data: bytes) -> bytes:
+async def change_in_editor(data: bytes, name: str = "plan.json") -> bytes:
     """The text as it is after $EDITOR; InvalidError if that cannot be had."""
     editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
     with tempfile.TemporaryDirectory(prefix="handoff-") as folder:
-        file = Path(folder, "plan.json")
+        file = Path(folder, name)
         await asyncio.to_thread(file.write_bytes, data)
         try:
             process = await asyncio.create_subprocess_exec(*editor, str(file))
@@ -196,5 +196,5 @@ async def change_in_editor(data: bytes) -> bytes:
                 process.terminate()
                 await process.wait()
         if code:
-            raise InvalidError([f"{editor[0]} ended with {code}: the plan stays as it is"])
+            raise InvalidError([f"{editor[0]} ended with {code}: nothing is changed"])
         return await asyncio.to_thread(file.read_bytes)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:  # rich is loaded for a terminal alone
     from rich.console import Console
 
 KEPT = "\n\t"
+BAR = "│ "
+"""What stands before each line of a text that is quoted."""
+
 WIDEST = 22
 """How wide a column may be on a terminal, unless it is the last."""
 
@@ -27,7 +30,7 @@ def tell(text: str) -> None:
     """Say something on standard error; on a terminal, lines are broken between words."""
     if sys.stderr.isatty():
         width = shutil.get_terminal_size().columns
-        text = "\n".join(_wrapped(line, width) for line in clean(text).split("\n"))
+        text = wrapped(clean(text), width)
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()
 
@@ -49,10 +52,16 @@ def clean(text: str) -> str:
     return "".join(char for char in text if char in KEPT or unicodedata.category(char)[0] != "C")
 
 
+def wrapped(text: str, width: int) -> str:
+    """The text with its long lines broken between words; what goes on is set in, or stands behind the same bar."""
+    return "\n".join(_wrapped(line, width) for line in text.split("\n"))
+
+
 def _wrapped(line: str, width: int) -> str:
     if len(line) < width:
         return line
-    return textwrap.fill(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    indent = BAR if line.startswith(BAR) else "  "
+    return textwrap.fill(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def one_line(text: str, most: int = 0) -> str:

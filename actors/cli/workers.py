@@ -84,7 +84,7 @@ def row(one: Found, now: float) -> list[str]:
         str(card.queue) if card.instance else "",
         seconds(card.p50_s) if card.p50_s else "",
         _trust(one.breaker, now),
-        ", ".join(card.tools) or ("function" if card.instance and not card.model else ""),
+        ", ".join(card.tools) or ("person" if card.person else "function" if card.instance and not card.model else ""),
         card.summary,
     ]
 

@@ -99,6 +99,14 @@ class RunState:
         return self.request is not None and (self.request.plan is None or self.request.synthesis)
 
     @property
+    def under_review(self) -> Planned | None:
+        """The plan that waits for a person; None once somebody has decided about it."""
+        over = self.plan or self.cancel_asked or self.cancelled or self.expired or self.answer
+        if over or self.request is None or not self.request.review or len(self.controls) > self.controls_done:
+            return None
+        return self.proposed
+
+    @property
     def revision(self) -> int:
         """Which revision of the plan is being run."""
         return len(self.plans)
