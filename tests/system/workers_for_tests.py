@@ -55,6 +55,19 @@ async def look_up(page: int) -> str:
     return f"page {page} says {page * 7}"
 
 
+@tool(confirm=True)
+async def send_note(to: str, text: str) -> str:
+    """Send a note; what was really sent is in notes.txt.
+
+    Args:
+        to: who gets it
+        text: what it says
+    """
+    with Path("notes.txt").open("a") as notes:  # noqa: ASYNC230  a line
+        notes.write(f"{to}: {text}\n")
+    return f"sent to {to}"
+
+
 nap = Worker("nap", summary="Sleeps.", run=_nap, concurrency=4)
 echo = Worker("echo", summary="Repeats.", run=_echo)
 noop = Worker("noop", summary="Does nothing.", run=_noop, concurrency=64)
@@ -67,3 +80,5 @@ weak = Worker("weak", summary="Cannot.", run=_fail, fallback="echo")
 reader = Worker("reader", summary="Reads the book with look_up, page by page.", prompt="You read.", tools=[look_up])
 desk = ToolServer("desk", command=(sys.executable, str(Path(__file__).parents[1] / "toolservers" / "honest_server.py")))
 clerk = Worker("clerk", summary="Works with what the desk lends.", prompt="You work.", mcp=[desk])
+courier = Worker("courier", summary="Sends notes.", prompt="You send notes.", tools=[send_note])
+counsel = Worker("counsel", summary="Knows the law.", person=True)
