@@ -31,6 +31,7 @@ ROOMS = (
     "actors.runner",
     "actors.supervisor",
     "actors.worker",
+    "actors.people",
     "actors.tools",
     "actors.teams",
 )

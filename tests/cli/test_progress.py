@@ -34,7 +34,7 @@ from protocol.events import (
 )
 from protocol.ids import RunId
 from protocol.messages import Answer, Contradiction, Fault, Handoff, Plan, Request, Result, Task
-from protocol.steps import ModelCalled, ToolCalled
+from protocol.steps import ConfirmAsked, Confirmed, ModelCalled, Step, ToolCalled
 from protocol.subjects import TaskAddress
 
 RUN = RunId("a" * 32)
@@ -66,7 +66,7 @@ class Tape:
         result = Result(run=RUN, task=name, attempt=attempt, worker="w", instance="h-1", status=status, error=fault)
         return self.log(result)
 
-    def step(self, name: str, step: ModelCalled | ToolCalled) -> None:
+    def step(self, name: str, step: Step) -> None:
         self.log(step, TaskAddress(RUN, "default", "w", name, 1).steps)
 
     def row(self, name: str) -> Row:
@@ -313,3 +313,14 @@ def test_a_screen_that_waits_for_approval_says_so_and_steps_aside() -> None:
     assert "waiting for approval" in after
     assert "\x1b[1A" not in after, "it drew over what was said meanwhile"
     screen.close()
+
+
+def test_a_call_that_waits_for_a_person_is_what_a_task_is_seen_to_do() -> None:
+    tape = Tape(Task(id="a", worker="w", intent="look"))
+    tape.hand("a")
+    uses = b'[{"type":"tool_use","id":"c1","name":"look"},{"type":"tool_use","id":"c2","name":"send"}]'
+    tape.step("a", ModelCalled(model="m", content=msgspec.Raw(uses), stop_reason="tool_use"))
+    tape.step("a", ConfirmAsked(call="c2", tool="send", arguments=msgspec.Raw(b"{}"), deadline=2e9))
+    assert tape.progress.rows(tape.now)[0].doing == "send?"
+    tape.step("a", Confirmed(call="c2", tool="send", granted=True))
+    assert tape.progress.rows(tape.now)[0].doing == "send"
