@@ -16,7 +16,7 @@ from actors.people.waits import OpenHandoff, Waits
 from actors.record import read_run
 from actors.worker.logbook import ends_run
 from protocol import codec, streams, subjects
-from protocol.errors import ConflictError, InvalidError, TooLargeError, UndecodableError
+from protocol.errors import ConflictError, HandoffError, InvalidError, TooLargeError, UndecodableError
 from protocol.messages import Result, ResultStatus, Usage
 from protocol.subjects import TaskAddress
 
@@ -46,7 +46,7 @@ class Inbox:
         return sorted(items, key=lambda item: item.since)
 
     async def find(self, ref: str) -> OpenHandoff:
-        """The open handoff that is meant by `run/task`, or InvalidError with what became of it."""
+        """The open handoff that is meant by `run/task`, or HandoffError with what became of it."""
         items = await self.open()
         meant = [item for item in items if matches(ref, item.address)]
         if len(meant) == 1:
@@ -56,7 +56,7 @@ class Inbox:
         closed = [subjects.address_of(stored.subject) for stored in await self._last("task")]
         for address in reversed(closed):
             if matches(ref, address):
-                raise InvalidError([f"{ref} is not open any more: {await self.fate(address)}"])
+                raise HandoffError(f"{ref} is not open any more: {await self.fate(address)}")
         listed = ", ".join(item.ref for item in items[:10]) or "none"
         raise InvalidError([f"{self._worker} has no handoff {ref[:80]!r} (open: {listed})"])
 

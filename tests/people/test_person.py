@@ -19,7 +19,7 @@ from actors.supervisor.supervisor import Supervisor
 from actors.worker.definition import Worker
 from protocol import codec, streams, subjects
 from protocol.controls import Cancel
-from protocol.errors import InvalidError
+from protocol.errors import HandoffError, InvalidError
 from protocol.events import Event, Finished, Replanned
 from protocol.ids import RunId, new_run_id
 from protocol.messages import Answer, Plan, Request, Task, Usage
@@ -200,7 +200,7 @@ async def test_a_run_whose_person_is_silent_ends_at_its_deadline(world: World) -
     assert (answer.status, len(answer.gaps)) == ("failed", 1)
     assert await world.settles()
     assert await world.inbox.open() == []
-    with pytest.raises(InvalidError, match="its run has ended: failed"):
+    with pytest.raises(HandoffError, match="its run has ended: failed"):
         await world.inbox.find(item.ref)
 
 
@@ -235,7 +235,7 @@ async def test_a_handoff_is_found_by_run_and_task_and_what_became_of_it_is_told(
         with pytest.raises(InvalidError, match=f"counsel has no handoff .* \\(open: {run[:8]}/t\\)"):
             await world.inbox.find(ref)
     await world.inbox.give(item, "declined", "not mine", "ada")
-    with pytest.raises(InvalidError, match="not open any more: declined by ada: not mine"):
+    with pytest.raises(HandoffError, match="not open any more: declined by ada: not mine"):
         await world.inbox.find(item.ref)
 
 
