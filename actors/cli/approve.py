@@ -1,12 +1,14 @@
 """`handoff approve`: say yes or no to a plan that waits, or give another one; or to a tool that waits."""
 
 import asyncio
+import time
 from typing import TypedDict, Unpack
 
 import click
 
 from actors.bus.jetstream import JetStreamBus
 from actors.cli.answer import SHORT
+from actors.cli.confirm import how_to_confirm
 from actors.cli.exit_code import USAGE
 from actors.cli.given import read_plan
 from actors.cli.history import find_run
@@ -18,6 +20,7 @@ from actors.cli.terminal import tell
 from actors.cli.who import who
 from actors.cli.wording import count
 from actors.client import Client, Run
+from actors.people.waits import Waits
 from actors.run.state import Limits, RunState
 from protocol.controls import Approve, Control, Edit, Reject
 from protocol.errors import InvalidError
@@ -85,11 +88,13 @@ def _control(reject: str | None, file: str | None) -> Control:
 
 
 async def _decide(run: Run, control: Control) -> int:
-    progress = Progress(Limits())
+    progress, waits = Progress(Limits()), Waits()
     for entry in await run.past():
         progress.take(entry, 0.0)
+        waits.take(entry)
     if progress.proposed is None:
-        raise InvalidError([f"run {run.id[:SHORT]} {_why_not(progress.state)}"])
+        tools = "".join(f"; a tool waits: {how_to_confirm(call)}" for call in waits.calls(time.time()))
+        raise InvalidError([f"run {run.id[:SHORT]} {_why_not(progress.state)}{tools}"])
     await run.control(control)
     try:
         async with asyncio.timeout(WAIT_S):

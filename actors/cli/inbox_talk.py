@@ -34,6 +34,7 @@ class Talk:
         self._by = by
         self._numbers: dict[TaskAddress, int] = {}
         self._open: dict[int, OpenHandoff] = {}
+        self._given: set[TaskAddress] = set()
         self._refreshing = asyncio.Lock()
 
     async def begin(self) -> None:
@@ -66,7 +67,7 @@ class Talk:
                 if number not in before:
                     self._paper.say_briefly(news(number, item, self._clock.now()))
             for number, item in before.items():
-                if number not in self._open:
+                if number not in self._open and item.address not in self._given:
                     self._paper.say(f"{number} is not open any more: {await self._inbox.fate(item.address)}")
 
     async def serve(self, lines: LineReader, change: Change) -> None:
@@ -113,8 +114,9 @@ class Talk:
             self._paper.say("nothing was said: it stays open")
             return
         number = self._numbers[item.address]
-        before = await self._inbox.give(item, status, text, self._by)
+        self._given.add(item.address)  # what is being looked up at this moment may not know it yet
         self._open.pop(number, None)
+        before = await self._inbox.give(item, status, text, self._by)
         if before is None:
             self._paper.say(f"{number} {item.ref}: {status}; {count(len(self._open), 'handoff')} open")
         else:
@@ -143,7 +145,7 @@ class Talk:
     def _note(self, items: Sequence[OpenHandoff]) -> None:
         for item in items:
             self._numbers.setdefault(item.address, len(self._numbers) + 1)
-        self._open = {self._numbers[item.address]: item for item in items}
+        self._open = {self._numbers[item.address]: item for item in items if item.address not in self._given}
 
     def _show(self, item: OpenHandoff) -> None:
         number = self._numbers[item.address]

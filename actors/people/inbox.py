@@ -5,12 +5,13 @@ result is written once, and whoever comes second is told what the first one said
 """
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 
 import msgspec
 
 from actors.artifacts import keep_text
-from actors.bus.port import Bus, Stored
+from actors.bus.port import Bus
 from actors.clock import Clock
 from actors.people.waits import OpenHandoff, Waits
 from actors.record import read_run
@@ -37,9 +38,8 @@ class Inbox:
 
     async def open(self) -> list[OpenHandoff]:
         """What waits now, the oldest first."""
-        handed = {subjects.address_of(stored.subject) for stored in await self._last("task")}
-        done = {subjects.address_of(stored.subject) for stored in await self._last("result")}
-        runs = sorted({address.run for address in handed - done})
+        handed, done = await self._last("task"), await self._last("result")
+        runs = sorted({address.run for address in set(handed) - set(done)})
         found = await asyncio.gather(*(waits_of(self._bus, run) for run in await _unfinished(self._bus, runs)))
         now = self._clock.now()
         items = [item for waits in found for item in waits.handoffs(now) if self._is_ours(item.address)]
@@ -53,8 +53,7 @@ class Inbox:
             return meant[0]
         if meant:
             raise InvalidError([f"{ref} may be any of {', '.join(f'{i.address.run}/{i.address.task}' for i in meant)}"])
-        closed = [subjects.address_of(stored.subject) for stored in await self._last("task")]
-        for address in reversed(closed):
+        for address in reversed(await self._last("task")):
             if matches(ref, address):
                 raise HandoffError(f"{ref} is not open any more: {await self.fate(address)}")
         listed = ", ".join(item.ref for item in items[:10]) or "none"
@@ -108,8 +107,13 @@ class Inbox:
             short = msgspec.structs.replace(result, output=text, artifacts=(artifact,))
             await self._bus.publish(address.result, codec.encode(short), expect=0)
 
-    async def _last(self, kind: subjects.Work) -> list[Stored]:
-        return await self._bus.last(streams.RUNS, [subjects.work_of(kind, self._team, self._worker)])
+    async def _last(self, kind: subjects.Work) -> list[TaskAddress]:
+        """Where handoffs or results stand, in order; what is no address is nobody's."""
+        found: list[TaskAddress] = []
+        for stored in await self._bus.last(streams.RUNS, [subjects.work_of(kind, self._team, self._worker)]):
+            with contextlib.suppress(UndecodableError):
+                found.append(subjects.address_of(stored.subject))
+        return found
 
     def _is_ours(self, address: TaskAddress) -> bool:
         return (address.team, address.worker) == (self._team, self._worker)

@@ -54,15 +54,12 @@ class PersonProcess:
             self._bus.subscribe(results, self._hear),
             self._bus.subscribe(subjects.CANCELS, self._hear),
             Heartbeat(self._bus, self._clock, key, self._card, self._settings.heartbeat_s),
+            asyncio.TaskGroup() as group,
         ):
-            looks = [asyncio.create_task(work) for work in (self._keep_looking(), self._remind())]
-            try:
-                await self._runner.run(stop, 0.0)  # nobody's answer is waited for
-            finally:
-                for task in looks:
-                    task.cancel()
-                    with contextlib.suppress(asyncio.CancelledError):
-                        await task
+            looks = [group.create_task(work) for work in (self._keep_looking(), self._remind())]
+            await self._runner.run(stop, 0.0)  # nobody's answer is waited for
+            for task in looks:
+                task.cancel()
 
     async def _hold(self, lease: Lease) -> Verdict:
         stored = lease.delivery.message

@@ -3,6 +3,8 @@
 What always holds: what was answered, what nobody wants any more and what is past its deadline does not wait.
 """
 
+import contextlib
+
 import msgspec
 
 from actors.record import Recorded
@@ -10,6 +12,7 @@ from actors.run.state import Limits, RunState
 from actors.worker.confirmation import Question, Said, answered
 from protocol import subjects
 from protocol.controls import Approve, Reject
+from protocol.errors import UndecodableError
 from protocol.messages import Handoff, Result
 from protocol.steps import ConfirmAsked, Confirmed, ToolCalled
 from protocol.subjects import TaskAddress
@@ -53,24 +56,27 @@ class Waits:
 
     def take(self, entry: Recorded) -> None:
         """Take in one message."""
+        self.state.fold(entry.message, entry.time)
+        if isinstance(entry.message, Approve | Reject):
+            self._said.append(Said(seq=entry.seq, time=entry.time, control=entry.message))
+        elif isinstance(entry.message, Handoff | Result | ConfirmAsked | Confirmed | ToolCalled):
+            # What stands where no task can be is nobody's.
+            with contextlib.suppress(UndecodableError):
+                self._work(entry, subjects.address_of(entry.subject))
+
+    def _work(self, entry: Recorded, address: TaskAddress) -> None:
         message = entry.message
-        self.state.fold(message, entry.time)
         match message:
             case Handoff():
-                address = subjects.address_of(entry.subject)
                 self._handoffs[address] = OpenHandoff(address=address, handoff=message, since=entry.time)
             case Result():
-                address = subjects.address_of(entry.subject)
                 self._handoffs.pop(address, None)
                 self._calls = {key: call for key, call in self._calls.items() if key[0] != address}
             case ConfirmAsked():
-                address = subjects.address_of(entry.subject)
                 question = Question(task=address.task, seq=entry.seq, asked=message)
                 self._calls[address, message.call] = OpenCall(address=address, question=question)
             case Confirmed() | ToolCalled():
-                self._calls.pop((subjects.address_of(entry.subject), message.call), None)
-            case Approve() | Reject():
-                self._said.append(Said(seq=entry.seq, time=entry.time, control=message))
+                self._calls.pop((address, message.call), None)
             case _:
                 pass
 

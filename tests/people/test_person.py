@@ -22,7 +22,7 @@ from protocol.controls import Cancel
 from protocol.errors import HandoffError, InvalidError
 from protocol.events import Event, Finished, Replanned
 from protocol.ids import RunId, new_run_id
-from protocol.messages import Answer, Plan, Request, Task, Usage
+from protocol.messages import Answer, Plan, Request, Result, Task, Usage
 from protocol.subjects import TaskAddress
 
 SETTINGS = Settings(ack_wait_s=2.0, poll_s=1.0, heartbeat_s=1.0, card_ttl_s=3.0, deliveries=3)
@@ -257,6 +257,19 @@ async def test_a_handoff_that_nobody_can_read_fails_and_is_kept(world: World) ->
     assert result is not None
     assert result.status == "failed"
     assert len(await dead_letters(world.client)) == 1
+
+
+async def test_what_stands_where_no_task_can_be_disturbs_nobody(world: World) -> None:
+    world.hold()
+    run = await world.ask()
+    await world.opens()
+    for subject in (f"handoff.run.{run}.task.default.counsel.x", f"handoff.run.{run}.result.default.counsel.x.y"):
+        await world.client.publish(
+            subject, codec.encode(Result(run=run, task="x", attempt=1, worker="w", status="failed"))
+        )
+    (item,) = await world.opens()
+    await world.inbox.give(item, "completed", "Yes.", "ada")
+    assert (await world.answer(run)).text == "Yes."
 
 
 def test_a_person_takes_neither_function_nor_tools() -> None:

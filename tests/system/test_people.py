@@ -215,6 +215,8 @@ async def test_a_no_is_told_to_the_model_and_the_run_goes_on(stage: Stage) -> No
     run = await waiting(stage)
     await stage.worker("courier")
     await stage.stored(run, ConfirmAsked)
+    plan = await handoff(stage, "approve", run.id[:8])
+    assert (plan.code, f"a tool waits: handoff approve {run.id[:8]} --task n" in plan.err) == (2, True)
     no = await handoff(stage, "approve", run.id[:8], "--task", "n", "--by", "ada", "--deny", "not before Monday")
     assert (no.code, "denied by ada" in no.err) == (0, True)
     assert (await ended(run)).status == "complete"
