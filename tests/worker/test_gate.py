@@ -194,6 +194,17 @@ async def test_a_worker_killed_while_it_waits_is_replaced_and_the_deadline_stays
     assert world.model.calls == 2, "the stored turn was not paid for again"
 
 
+async def test_a_call_that_only_waited_while_workers_were_lost_still_runs(world: World) -> None:
+    world.start()
+    await world.hand_out()
+    for lost in range(3):
+        await world.kill(lost)
+        world.start()
+        await world.clock.advance(4)
+    await world.say(Approve(task="t", call="c1", by="ada"))
+    assert (await world.ends(1)).output == "sent hello"
+
+
 async def test_a_word_in_time_counts_though_nobody_was_there_to_hear_it(world: World) -> None:
     world.start()
     await world.hand_out()
