@@ -8,7 +8,6 @@ from typing import TypedDict, Unpack
 
 import click
 
-from actors import teams
 from actors.bus.jetstream import JetStreamBus
 from actors.cli.exit_code import COMPLETE, FAILED
 from actors.cli.given import read_text
@@ -25,7 +24,7 @@ from actors.cli.waiting import tell_waiting
 from actors.cli.who import who
 from actors.cli.wording import age
 from actors.clock import SystemClock
-from actors.launcher.finding import data_folder
+from actors.launcher.finding import find_team, is_defined
 from actors.launcher.roles import instance_name
 from actors.launcher.session import open_bus
 from actors.people.inbox import ASKS, Inbox
@@ -187,8 +186,8 @@ async def _person(bus: JetStreamBus, settings: Settings, name: str, summary: str
     cards = [card for _, card in await read_cards(bus, settings.team) if card.worker == name]
     if any(not card.person for card in cards):
         raise InvalidError([f"{name} of team {settings.team!r} is not a person: its handoffs are done by a program"])
-    if summary is None and settings.team in teams.names():
-        known = teams.find(settings.team, data_folder(settings)).worker(name)
+    if summary is None and is_defined(settings):
+        known = find_team(settings).worker(name)
         if known is not None and not known.person:
             raise InvalidError([f"{name} of team {settings.team!r} is not a person: choose another name"])
         summary = known.summary if known else None
