@@ -60,6 +60,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     budget_tokens: int = 0
     budget_steps: int = 0
     budget_usd: float = 0.0
+    review_s: float = 86_400.0
     message_bytes: int = 256 * 1024
     keep_days: float = 7.0
     concurrency: int = 4

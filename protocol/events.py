@@ -4,7 +4,7 @@ A call to a model ends in exactly one Event, so that a resumed run never asks ag
 and return are not here: they are the Handoff and the Result themselves.
 """
 
-from protocol.messages import Answer, Contradiction, Estimate, Message, Plan, Request, Usage
+from protocol.messages import Answer, Contradiction, Estimate, Message, Plan, Request, Task, Usage
 
 
 class Started(Message, frozen=True, kw_only=True, tag="started", tag_field="type"):
@@ -99,6 +99,12 @@ class Condensed(Message, frozen=True, kw_only=True, tag="condensed", tag_field="
     usage: Usage = Usage()
 
 
+class Judging(Message, frozen=True, kw_only=True, tag="judging", tag_field="type"):
+    """A worker will decide about results that contradict each other; its task stands beside the plan."""
+
+    task: Task
+
+
 class Judged(Message, frozen=True, kw_only=True, tag="judged", tag_field="type"):
     """What the judge says about results that contradict each other; an open one has no resolution."""
 
@@ -176,6 +182,7 @@ Event = (
     | Expired
     | Condensed
     | Synthesized
+    | Judging
     | Judged
     | Finished
 )

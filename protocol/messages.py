@@ -238,3 +238,9 @@ class Breaker(Message, frozen=True, kw_only=True):
     state: Literal["closed", "open", "half_open"] = "closed"
     failures: int = 0
     since: float = 0.0
+
+
+class Stop(Message, frozen=True, kw_only=True):
+    """Nobody wants these tasks of a run any more; of all its tasks, if none is named."""
+
+    tasks: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ import time
 
 from actors.cli.confirm import told
 from actors.cli.progress import Progress
-from actors.cli.review import how_to_approve
+from actors.cli.review import estimated, how_to_approve
 from actors.cli.terminal import one_line, tell
 from actors.cli.wording import count, seconds
 from actors.record import Entry, Recorded
@@ -17,6 +17,7 @@ from protocol.events import (
     Expired,
     GaveUp,
     Judged,
+    Judging,
     Planned,
     PlanRejected,
     Refined,
@@ -94,7 +95,7 @@ def facts(message: Entry, progress: Progress) -> list[str]:
             return [_result(message, progress)]
         case Retrying() | Refined() | Rerouted() | GaveUp() | Skipped():
             return [_turn(message)]
-        case Condensed() | Synthesized() | Judged():
+        case Condensed() | Synthesized() | Judging() | Judged():
             return _ending(message)
         case Cancel() | Cancelled() | Expired():
             return [_end(message)]
@@ -104,10 +105,10 @@ def facts(message: Entry, progress: Progress) -> list[str]:
 
 def _plan(message: Planned | PlanRejected | Approved | Replanned | ReplanFailed, progress: Progress) -> list[str]:
     match message:
-        case Planned(plan=plan):
+        case Planned():
             request = progress.state.request
             waits = [f"waits for approval: {how_to_approve(request.id)}"] if request and progress.proposed else []
-            return [f"planned {count(len(plan.tasks), 'task')}", *waits]
+            return [f"planned {estimated(message)}", *waits]
         case PlanRejected(faults=faults):
             return [f"plan refused: {one_line(fault)}" for fault in faults]
         case Approved(plan=plan):
@@ -136,12 +137,14 @@ def _turn(message: Retrying | Refined | Rerouted | GaveUp | Skipped) -> str:
             return f"{task} skipped: {one_line(cause, WIDE)}"
 
 
-def _ending(message: Condensed | Synthesized | Judged) -> list[str]:
+def _ending(message: Condensed | Synthesized | Judging | Judged) -> list[str]:
     match message:
         case Condensed():
             return ["long results were condensed for the answer"]
         case Synthesized(failed=failed):
             return [f"no answer could be written: {one_line(failed)}" if failed else "answer written"]
+        case Judging(task=task):
+            return [f"the results contradict each other: {task.worker} decides"]
         case Judged(contradictions=found):
             return [f"judged: {one_line(each.claim, WIDE)}: {one_line(each.resolution) or 'open'}" for each in found]
 

@@ -8,10 +8,12 @@ from actors.cli.given import read_text
 from actors.cli.interrupt import Interrupt, interruptible
 from actors.cli.opening import Wanted, opened
 from actors.cli.options import Place, json_option, placed
+from actors.cli.review import estimated
 from actors.cli.terminal import tell, write_json
 from actors.client import checked
 from actors.clock import SystemClock
 from actors.launcher.roles import model_for
+from actors.model.price import price_usd
 from actors.settings import Settings
 from actors.supervisor.planner import planner_for
 from actors.supervisor.roster import Roster
@@ -26,7 +28,8 @@ from protocol.messages import Request
 def plan(place: Place, text: str, *, as_json: bool) -> int:
     """Print the plan for TEXT (- for standard input) as JSON, --json or not. `handoff ask --plan FILE` runs it.
 
-    Plans with the workers that are alive; starts a bus and the team for it if none is running.
+    Plans with the workers that are alive; starts a bus and the team for it if none is running. What the plan will come
+    to is told on standard error.
     """
     del as_json  # a plan has no other form
     settings = place.settings()
@@ -43,6 +46,7 @@ async def _plan(wanted: Wanted, request: Request, interrupt: Interrupt) -> int:
         outcome = await interrupt.guard(_planned(bus, settings, request))
     if isinstance(outcome, Planned):
         write_json(outcome.plan)
+        tell(estimated(outcome))
         return 0
     for fault in outcome.faults:
         tell(f"handoff: no plan: {fault.removeprefix('there is no plan: ')}")
@@ -56,7 +60,7 @@ async def _planned(bus: JetStreamBus, settings: Settings, request: Request) -> P
         return PlanRejected(faults=(f"no worker of team {settings.team!r} is alive",))
     faults: tuple[str, ...] = ()
     async with model_for(settings) as model:
-        planner = planner_for(model, settings)
+        planner = planner_for(model, settings, price_usd)
         for _ in range(settings.plan_tries):
             outcome = await planner.plan(request, workers, faults)
             if isinstance(outcome, Planned) or outcome.hopeless:

@@ -22,7 +22,7 @@ from actors.run.state import Limits
 from protocol.controls import Approve, Cancel, Control, Edit, Reject
 from protocol.errors import InvalidError
 from protocol.events import Planned
-from protocol.messages import Plan
+from protocol.messages import Estimate, Plan
 
 CHOICES = "[a]pprove, [r]eject with a comment, [e]dit, [q]uit: "
 HEADERS = ["task", "worker", "needs", "intent"]
@@ -138,9 +138,14 @@ def estimated(planned: Planned) -> str:
         f"widest level {found.widest}",
         f"at least {count(found.model_calls, 'model call')}",
     ]
-    if found.usd_low is not None and found.usd_high is not None:
-        parts.append(f"${found.usd_low:.4f} to ${found.usd_high:.4f}")
-    return " · ".join(parts)
+    return " · ".join([*parts, price] if (price := price_of(found)) else parts)
+
+
+def price_of(estimate: Estimate) -> str:
+    """What a plan will cost, as a range; empty where that is not known."""
+    if estimate.usd_low is None or estimate.usd_high is None:
+        return ""
+    return f"${estimate.usd_low:.4f} to ${estimate.usd_high:.4f}" if estimate.usd_high else "at no cost"
 
 
 async def _edited(plan: Plan, change: Change) -> Plan | None:

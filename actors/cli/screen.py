@@ -16,6 +16,7 @@ from rich.text import Text
 
 from actors.cli.lines import facts
 from actors.cli.progress import Progress, Row, State
+from actors.cli.review import price_of
 from actors.cli.terminal import clean, one_line
 from actors.cli.wording import MINUTE, count, seconds
 from actors.record import Recorded
@@ -24,6 +25,7 @@ from protocol.events import (
     Condensed,
     GaveUp,
     Judged,
+    Judging,
     Planned,
     PlanRejected,
     Refined,
@@ -41,6 +43,7 @@ NOTED = (
     | Condensed
     | GaveUp
     | Judged
+    | Judging
     | Planned
     | PlanRejected
     | Refined
@@ -184,6 +187,9 @@ class Screen:
             return f"{what} · {elapsed_s:.1f}s"
         states = Counter(row.state for row in rows)
         parts = [count(len(rows), "task"), *(f"{states[state]} {state}" for state in MARKS if states[state])]
+        planned = self._progress.state.proposed
+        if planned and planned.estimate and planned.estimate.usd_high:
+            parts.append(price_of(planned.estimate))
         if self._progress.state.board.open == 0 and not self._progress.state.answer:
             parts.append("writing the answer")
         return " · ".join([*parts, f"{elapsed_s:.1f}s" if elapsed_s < MINUTE else seconds(elapsed_s)])

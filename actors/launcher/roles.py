@@ -55,9 +55,13 @@ def instance_name() -> str:
 
 
 async def _supervise(settings: Settings, stop: asyncio.Event, timeout_s: float | None) -> None:
+    from actors.model.price import price_usd
+
     async with _bus(settings, "supervisor", stop, timeout_s) as bus, model_for(settings, ready=True) as model:
         log.info("supervisor.ready", team=settings.team)
-        await Supervisor(bus, SystemClock(), model, settings, instance=instance_name()).run(stop)
+        supervisor = Supervisor(bus, SystemClock(), model, settings, instance=instance_name())
+        supervisor.give_prices(price_usd)
+        await supervisor.run(stop)
     log.info("supervisor.stopped")
 
 

@@ -49,6 +49,8 @@ def completed(state: RunState) -> list[Result]:
 def gaps_of(state: RunState) -> list[str]:
     """What is missing, and why, a sentence each."""
     if state.plan is None:
+        if state.expired and state.proposed:
+            return [f"nobody approved the plan within {state.limits.review_s:g} s"]
         faults = _few(list(state.rejections[-1].faults)) if state.rejections else []
         return faults or (["the deadline passed before there was a plan"] if state.expired else [])
     gaps = [gap for task in state.tasks.values() if (gap := _gap(state, task))]
@@ -89,12 +91,13 @@ def joined(state: RunState) -> str:
 def timing_of(state: RunState, now: float) -> Timing:
     """Wall time against the time that the tasks take one after the other."""
     wall = max(0.0, now - state.started_at)
+    busy = wall - state.waited_s  # what a person takes to approve a plan is nobody's speed
     sequential = sum(task.result.usage.seconds for task in state.tasks.values() if task.result)
     return Timing(
         wall_s=round(wall, 6),
         sequential_s=round(sequential, 6),
         critical_path_s=round(_critical_path_s(state), 6),
-        speedup=round(sequential / wall, 3) if wall > 0 and sequential > 0 else 1.0,
+        speedup=round(sequential / busy, 3) if busy > 0 and sequential > 0 else 1.0,
     )
 
 
@@ -118,7 +121,8 @@ def _text(state: RunState) -> str:
     gaps = gaps_of(state)
     if state.plan is None:
         hopeless = bool(state.rejections) and state.rejections[-1].hopeless
-        return ("" if hopeless else "No plan could be made: ") + "; ".join(gaps)
+        unread = state.proposed is not None
+        return ("" if hopeless else "Nothing was done: " if unread else "No plan could be made: ") + "; ".join(gaps)
     return "" if completed(state) else "No task was completed: " + "; ".join(gaps)
 
 

@@ -47,7 +47,10 @@ class TaskState:
 
 
 class Board:
-    """All tasks. `ready`, `returned`, `lost` and `resting` hold the ids of those that wait for a decision."""
+    """All tasks. `ready`, `returned`, `lost` and `resting` hold the ids of those that wait for a decision.
+
+    `unwanted` holds those that were dropped while a worker has them, until it says what it spent.
+    """
 
     def __init__(self) -> None:
         self.tasks: dict[str, TaskState] = {}
@@ -56,6 +59,7 @@ class Board:
         self.returned: dict[str, None] = {}
         self.lost: dict[str, None] = {}
         self.resting: dict[str, None] = {}
+        self.unwanted: dict[str, None] = {}
 
     def lay_out(self, plan: Plan) -> None:
         """Take a plan, or a new revision of it: what keeps its id keeps its state, the rest of the old is dropped."""
@@ -92,6 +96,8 @@ class Board:
             return
         if state.status not in SETTLED:
             self.open -= 1
+        if state.status == "handed":
+            self.unwanted[name] = None
         state.status = "dropped"
         self._forget(name)
 
@@ -103,6 +109,8 @@ class Board:
     def hand_out(self, name: str, attempt: int, budget: Budget) -> None:
         """A task is with a worker."""
         state = self.tasks.get(name)
+        if state and state.status == "dropped" and attempt == state.attempt and not _reported(state):
+            self.unwanted[name] = None
         if state is None or state.status not in ("ready", "resting") or attempt != state.attempt:
             return
         state.status = "handed"
@@ -123,6 +131,15 @@ class Board:
         else:
             state.status = "returned"
             self.returned[result.task] = None
+        return True
+
+    def report(self, result: Result) -> bool:
+        """A worker let go of a task that was dropped meanwhile; whether what it spent is news."""
+        state = self.tasks.get(result.task)
+        if state is None or result.task not in self.unwanted or result.attempt != state.attempt:
+            return False
+        del self.unwanted[result.task]
+        state.result = result
         return True
 
     def try_again(self, name: str, attempt: int, not_before: float) -> TaskState | None:
@@ -191,3 +208,8 @@ class Board:
     def _forget(self, name: str) -> None:
         for due in (self.ready, self.returned, self.lost, self.resting):
             due.pop(name, None)
+
+
+def _reported(state: TaskState) -> bool:
+    """Whether the attempt that is under way, or was, has come back."""
+    return state.result is not None and state.result.attempt >= state.attempt

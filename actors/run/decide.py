@@ -6,12 +6,24 @@ a run that is taken up again after a crash decides the same, and repeats nothing
 
 import hashlib
 
-import msgspec
-
 from actors.run import purse
 from actors.run.answer import answer_of, open_contradictions
 from actors.run.board import TaskState
-from actors.run.plan_check import estimate, plan_faults, request_faults
+from actors.run.court import judge
+from actors.run.decisions import (
+    Append,
+    CallCondenser,
+    CallPlanner,
+    CallRefiner,
+    CallReplanner,
+    CallSynthesizer,
+    Decision,
+    Dispatch,
+    Finish,
+    WakeAt,
+)
+from actors.run.estimate import own_estimate
+from actors.run.plan_check import plan_faults, request_faults
 from actors.run.react import View, can_replan, fallback_of, react, reason_of
 from actors.run.reading import portions
 from actors.run.state import RunState
@@ -19,7 +31,6 @@ from protocol.controls import Approve, Edit, Reject
 from protocol.events import (
     Approved,
     Cancelled,
-    Event,
     Expired,
     GaveUp,
     Planned,
@@ -29,88 +40,11 @@ from protocol.events import (
     Skipped,
     Waiting,
 )
-from protocol.messages import Answer, Budget, Context, Request, Result, Task
+from protocol.messages import Budget, Context, Request, Task
 
 BACKOFF_S = 0.5
 BACKOFF_CEILING_S = 30.0
 ALONE = View()
-
-
-class Append(msgspec.Struct, frozen=True):
-    """Write an Event that follows from the state alone."""
-
-    event: Event
-
-
-class Dispatch(msgspec.Struct, frozen=True):
-    """Hand a task to its worker, in these words, with what it needs to know and may spend."""
-
-    task: Task
-    attempt: int
-    worker: str
-    intent: str
-    context: tuple[Context, ...]
-    budget: Budget
-
-
-class CallPlanner(msgspec.Struct, frozen=True):
-    """Ask the planner, telling it what was wrong so far."""
-
-    faults: tuple[str, ...]
-
-
-class CallReplanner(msgspec.Struct, frozen=True):
-    """Ask the planner for a new revision, for these reasons."""
-
-    reasons: tuple[str, ...]
-
-
-class CallRefiner(msgspec.Struct, frozen=True):
-    """Ask for other words for a task that failed; it rests until `not_before`."""
-
-    task: str
-    not_before: float
-
-
-class CallCondenser(msgspec.Struct, frozen=True):
-    """Ask for a shorter text of some results."""
-
-    key: str
-    results: tuple[Result, ...]
-
-
-class CallSynthesizer(msgspec.Struct, frozen=True):
-    """Ask the synthesizer for one text made of the results."""
-
-
-class CallJudge(msgspec.Struct, frozen=True):
-    """Ask the judge which of the results that disagree is right."""
-
-
-class Finish(msgspec.Struct, frozen=True):
-    """End the run."""
-
-    answer: Answer
-
-
-class WakeAt(msgspec.Struct, frozen=True):
-    """Nothing more to do before that moment, unless a message comes."""
-
-    time: float
-
-
-Decision = (
-    Append
-    | Dispatch
-    | CallPlanner
-    | CallReplanner
-    | CallRefiner
-    | CallCondenser
-    | CallSynthesizer
-    | CallJudge
-    | Finish
-    | WakeAt
-)
 
 
 def decide(state: RunState, now: float, view: View = ALONE) -> list[Decision]:
@@ -125,14 +59,14 @@ def decide(state: RunState, now: float, view: View = ALONE) -> list[Decision]:
         return [Append(Expired(deadline=state.deadline))]
     wake: list[Decision] = [] if state.expired else [WakeAt(state.deadline)]
     if state.plan is None:
-        return _towards_a_plan(state, state.request, now) + wake
+        return _towards_a_plan(state, state.request, now, view) + wake
     unsettled = state.board.open or (state.why_replan and can_replan(state))
     if unsettled and not state.expired:
         return _work(state, now, view) + wake
-    return _towards_an_end(state, state.request, now) + wake
+    return _towards_an_end(state, state.request, now, view) + wake
 
 
-def _towards_a_plan(state: RunState, request: Request, now: float) -> list[Decision]:
+def _towards_a_plan(state: RunState, request: Request, now: float, view: View) -> list[Decision]:
     if state.expired:
         return [Finish(answer_of(state, now))]
     if state.proposed is not None:
@@ -145,8 +79,9 @@ def _towards_a_plan(state: RunState, request: Request, now: float) -> list[Decis
         if state.rejections:
             return [Finish(answer_of(state, now))]
         faults = plan_faults(request.plan, state.limits.request_tasks)
-        planned = Planned(plan=request.plan, estimate=None if faults else estimate(request.plan))
-        return [_refuse(faults) if faults else Append(planned)]
+        if faults:
+            return [_refuse(faults)]
+        return [Append(Planned(plan=request.plan, estimate=own_estimate(request, request.plan, view.costs)))]
     if hopeless or tries >= state.limits.plan_tries:
         return [Finish(answer_of(state, now))]
     return [CallPlanner(state.rejections[-1].faults if state.rejections else ())]
@@ -231,7 +166,7 @@ def _next_for(state: RunState, task: TaskState, view: View, rest: Budget) -> Dec
     return Dispatch(task.task, task.attempt, task.worker, task.intent, context_of(state, task.task), budget)
 
 
-def _towards_an_end(state: RunState, request: Request, now: float) -> list[Decision]:
+def _towards_an_end(state: RunState, request: Request, now: float, view: View) -> list[Decision]:
     something = any(True for _ in state.board.having("completed"))
     if not request.synthesis or not something:
         return [Finish(answer_of(state, now))]
@@ -241,7 +176,7 @@ def _towards_an_end(state: RunState, request: Request, now: float) -> list[Decis
     if state.synthesis.more and not state.asked_for_more and can_replan(state):
         return [CallReplanner(tuple(f"the answer lacks: {more}" for more in state.synthesis.more))]
     if open_contradictions(state) and state.judgement is None and not state.expired:
-        return [CallJudge()]
+        return judge(state, view)
     return [Finish(answer_of(state, now))]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 from actors.run.vagueness import vagueness
 from protocol.ids import RUN_RULE, is_run_id, token_fault
-from protocol.messages import Budget, Estimate, Plan, Request, Task
+from protocol.messages import Budget, Plan, Request, Task
 
 LEAST_TOKENS = 500
 """A task that spends less than this cannot even be read by a model."""
@@ -52,28 +52,6 @@ def planner_faults(plan: Plan, most_tasks: int, workers: Collection[str], budget
     if budget.tokens is not None and len(plan.tasks) * LEAST_TOKENS > budget.tokens:
         faults.append(f"{len(plan.tasks)} tasks are over the budget of {budget.tokens:,} tokens")
     return faults
-
-
-def estimate(plan: Plan) -> Estimate:
-    """What a sound plan will come to: how many tasks, how long the longest chain, how wide the widest level."""
-    level: dict[str, int] = {}
-    waiting = list(plan.tasks)
-    while waiting:
-        waiting = [task for task in waiting if not _placed(task, level)]
-    levels = list(level.values())
-    return Estimate(
-        tasks=len(plan.tasks),
-        critical_path=max(levels, default=0),
-        widest=max((levels.count(number) for number in set(levels)), default=0),
-        model_calls=len(plan.tasks) + 2,
-    )
-
-
-def _placed(task: Task, level: dict[str, int]) -> bool:
-    if any(needed not in level for needed in task.depends_on):
-        return False
-    level[task.id] = 1 + max((level[needed] for needed in task.depends_on), default=0)
-    return True
 
 
 def unknown_workers(plan: Plan, workers: Collection[str]) -> list[str]:

@@ -15,6 +15,8 @@ from typing import Literal
 import msgspec
 
 from actors.run.board import TaskState
+from actors.run.estimate import UNKNOWN as UNKNOWN_COSTS
+from actors.run.estimate import Costs
 from actors.run.state import RunState
 from protocol.messages import Fault
 
@@ -24,10 +26,15 @@ UNKNOWN = Fault(kind="unknown", message="it failed without a reason", retryable=
 
 
 class View(msgspec.Struct, frozen=True, kw_only=True):
-    """What a decision may know of the world beside the run: who else could do it, and whom not to trust now."""
+    """What a decision may know of the world beside the run: who is there, whom not to trust now, what it would cost.
+
+    `fallbacks` names who else could do the work of a worker, by its card.
+    """
 
     fallbacks: Mapping[str, str] = {}
     shunned: frozenset[str] = frozenset()
+    alive: frozenset[str] = frozenset()
+    costs: Costs = UNKNOWN_COSTS
 
 
 def react(state: RunState, task: TaskState, view: View) -> Reaction:

@@ -32,7 +32,11 @@ def changes(old: Plan, new: Plan) -> list[str]:
 
 def _fresh_id(state: RunState, task: Task, number: int) -> str:
     known = state.tasks.get(task.id)
-    if known is None or _same(known.task, task) or (known.status == "completed" and known.task.worker == task.worker):
+    if known is None:
+        return task.id
+    # What was dropped does not come back to life: it would be a new task with an old handoff.
+    same = _same(known.task, task) and known.status != "dropped"
+    if same or (known.status == "completed" and known.task.worker == task.worker):
         return task.id
     suffix = f"-r{number}"
     name = task.id[: 32 - len(suffix)] + suffix
@@ -58,7 +62,8 @@ def _repeats(state: RunState, task: Task) -> str | None:
         if _key(known.task) == _key(task) or _key_now(known) == _key(task):
             if known.status == "completed":
                 return f"task {task.id!r} repeats {known.task.id!r}, which is done: keep that id"
-            if known.status in ("failed", "skipped", "dropped", "returned"):
+            tried = known.status == "dropped" and known.result is not None
+            if tried or known.status in ("failed", "skipped", "returned"):
                 return f"task {task.id!r} repeats {known.task.id!r}, which came to nothing: ask for something else"
     return None
 

@@ -16,6 +16,7 @@ from protocol.events import (
     Finished,
     GaveUp,
     Judged,
+    Judging,
     Planned,
     PlanRejected,
     Refined,
@@ -39,6 +40,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     plan_tries: int = 3
     revisions: int = 3
     deadline_s: float = 600.0
+    review_s: float = 86_400.0
     planner_tasks: int = 32
     request_tasks: int = 1000
     depth: int = 3
@@ -51,9 +53,12 @@ class RunState:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.board = Board()
+        self.court = Board()
         self.request: Request | None = None
         self.epoch = 0
         self.started_at = 0.0
+        self.review_began: float | None = None
+        self.waited_s = 0.0
         self.plan: Plan | None = None
         self.plans: list[Plan] = []
         self.proposed: Planned | None = None
@@ -82,16 +87,18 @@ class RunState:
 
     @property
     def deadline(self) -> float:
-        """The moment (Unix time) after which only what is there counts."""
+        """The moment (Unix time) after which only what is there counts; the time a person takes is not counted."""
+        if self.review_began is not None:
+            return self.review_began + self.limits.review_s
         own = self.request.deadline_s if self.request else None
         seconds = own if own is not None and own > 0 else self.limits.deadline_s
         most = self.request.budget.seconds if self.request else None
-        return self.started_at + (seconds if most is None or most <= 0 else min(seconds, most))
+        return self.started_at + self.waited_s + (seconds if most is None or most <= 0 else min(seconds, most))
 
     @property
     def handed(self) -> list[TaskState]:
-        """The tasks that are with a worker."""
-        return list(self.board.having("handed"))
+        """The tasks that are with a worker, a judge's included."""
+        return [*self.board.having("handed"), *self.court.having("handed")]
 
     @property
     def may_think(self) -> bool:
@@ -124,6 +131,7 @@ class RunState:
                 if self.proposed is not None and self.plan is None:
                     self.controls.append(message)
             case Planned() | PlanRejected() | Approved() | Replanned() | ReplanFailed():
+                self._review_clock(message, at)
                 self._plan_event(message)
                 self._catch_up()
             case Retrying() | Refined() | Rerouted() | GaveUp() | Skipped():
@@ -131,6 +139,10 @@ class RunState:
                 self._catch_up()
             case Condensed() | Synthesized() | Judged() | Finished():
                 self._end_event(message)
+            case Judging():
+                if not self.court.tasks:
+                    self.court.lay_out(Plan(tasks=(message.task,)))
+                    self._catch_up()
             case Cancelled():
                 self.cancelled = self.cancelled or message
             case Expired():
@@ -150,25 +162,38 @@ class RunState:
 
     def _work(self, message: Handoff | Result) -> None:
         """What is sent without waiting may be stored in another order: what comes early is kept until it fits."""
-        if self.board.is_early(message.task, message.attempt):
+        board = self.court if message.task in self.court.tasks else self.board
+        if board.is_early(message.task, message.attempt):
             self._early.append(message)
         elif isinstance(message, Handoff):
-            self.board.hand_out(message.task, message.attempt, message.budget)
+            board.hand_out(message.task, message.attempt, message.budget)
         else:
-            self._result(message)
+            self._result(message, board)
 
     def _catch_up(self) -> None:
         early, self._early = self._early, []
         for message in early:
             self._work(message)
 
-    def _result(self, message: Result) -> None:
-        if self.expired or self.cancelled or not self.board.take_back(message):
+    def _result(self, message: Result, board: Board) -> None:
+        if self.expired or self.cancelled:
+            return
+        if board.report(message):
+            self._spend(message.worker, message.usage)
+        if not board.take_back(message):
             return
         self._spend(message.worker, message.usage)
-        if message.status == "completed" and message.findings:
+        if message.status == "completed" and message.findings and board is self.board:
             found = "; ".join(message.findings)
             self.why_replan.append(f"{message.task} ({message.worker}) found: {found}")
+
+    def _review_clock(self, message: Planned | PlanRejected | Approved | Replanned | ReplanFailed, at: float) -> None:
+        """How long a person was waited for: from a plan to what was said about it, by the times these were stored."""
+        if isinstance(message, Planned) and self.plan is None and self.proposed is None:
+            self.review_began = at if self.request is not None and self.request.review else None
+        elif self.review_began is not None and (isinstance(message, Approved) or _is_refusal(message)):
+            self.waited_s += max(0.0, at - self.review_began)
+            self.review_began = None
 
     def _plan_event(self, message: Planned | PlanRejected | Approved | Replanned | ReplanFailed) -> None:
         match message:
@@ -255,3 +280,7 @@ class RunState:
             steps=sum(share.steps or 0 for share in shares),
             usd=sum(share.usd or 0.0 for share in shares),
         )
+
+
+def _is_refusal(message: Event) -> bool:
+    return isinstance(message, PlanRejected) and message.reviewed

@@ -12,21 +12,23 @@ from actors.clock import Clock
 from actors.dead_letter import Refusal, bury
 from actors.record import Entry
 from actors.run.board import TaskState
-from actors.run.decide import Dispatch
+from actors.run.decisions import Dispatch
+from actors.run.plan_check import unknown_workers
 from actors.run.react import View
 from actors.run.state import Limits, RunState
 from actors.settings import Settings
 from actors.supervisor.breakers import Breakers
 from actors.supervisor.judge import Judge
 from actors.supervisor.planner import Planner
+from actors.supervisor.pricing import Pricing
 from actors.supervisor.refiner import Refiner
 from actors.supervisor.roster import Roster
 from actors.supervisor.synthesizer import Synthesizer
 from observability.context import traceparent
-from protocol import codec, streams
+from protocol import codec, streams, subjects
 from protocol.events import Started
 from protocol.ids import RunId, span_id
-from protocol.messages import Answer, Artifact, Card, Handoff, Request, Result
+from protocol.messages import Answer, Artifact, Card, Handoff, Plan, Request, Result, Stop
 from protocol.subjects import TaskAddress
 
 ENVELOPE_BYTES = 16 * 1024
@@ -48,6 +50,7 @@ class Desk:
     limits: Limits
     roster: Roster
     breakers: Breakers
+    pricing: Pricing
     planner: Planner
     refiner: Refiner
     synthesizer: Synthesizer
@@ -64,13 +67,28 @@ class Desk:
         """See who is there, who could stand in for whom, and whom not to trust."""
         live = await self.roster.live()
         fallbacks = {name: cards[0].fallback for name, cards in live.items() if cards[0].fallback}
-        self._views[0] = View(fallbacks=fallbacks, shunned=await self.breakers.shunned())
+        self._views[0] = View(
+            fallbacks=fallbacks,
+            shunned=await self.breakers.shunned(),
+            alive=frozenset(live),
+            costs=self.pricing.at_a_guess(live),
+        )
 
     async def planners_choice(self) -> dict[str, list[Card]]:
         """The live workers that a planner may choose from: not those whose breaker is open."""
         shunned = await self.breakers.shunned()
         live = await self.roster.live(fresh=True)
         return {name: cards for name, cards in live.items() if name not in shunned} or live
+
+    async def whom_nobody_knows(self, plan: Plan) -> list[str]:
+        """Which tasks of a plan are for somebody who is not here and never was, a sentence each."""
+        if not await self.roster.unknown(task.worker for task in plan.tasks):
+            return []
+        return unknown_workers(plan, self.roster.known)
+
+    async def stop_work(self, run: str, tasks: tuple[str, ...] = ()) -> None:
+        """Tell the workers at once that nobody wants these tasks any more; without any, that the run is over."""
+        await self.bus.emit(subjects.cancel(run), codec.encode(Stop(tasks=tasks)) if tasks else b"")
 
     async def handoff(self, state: RunState, request: Request, dispatch: Dispatch) -> Handoff:
         """The handoff of one attempt at a task; context that is too long for a message goes along by reference."""

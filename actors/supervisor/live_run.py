@@ -1,7 +1,6 @@
 """One run under way: the thin shell around the pure core. It moves bytes; what to do is decided elsewhere."""
 
 import asyncio
-from math import inf
 
 import structlog
 
@@ -9,22 +8,25 @@ from actors.bus.port import Stored
 from actors.lease import Lease
 from actors.record import Recorded, understand
 from actors.run.answer import too_large
-from actors.run.decide import Append, CallPlanner, CallReplanner, Decision, Dispatch, Finish, WakeAt, decide
-from actors.run.plan_check import unknown_workers
+from actors.run.decide import decide
+from actors.run.decisions import Append, CallPlanner, CallReplanner, Decision, Dispatch, Finish, WakeAt
 from actors.run.state import RunState
+from actors.supervisor.alarm import Alarm
 from actors.supervisor.desk import Desk
 from actors.supervisor.journal import Journal
 from actors.supervisor.planner import Workers
 from actors.supervisor.thought import Thought, name_of, thinking
 from actors.verdict import Ack, Retry, Verdict
-from protocol import streams, subjects
+from protocol import streams
 from protocol.errors import ConflictError, FencedError, TooLargeError
 from protocol.events import (
+    Approved,
     Cancelled,
     Event,
     Expired,
     Finished,
     GaveUp,
+    Judging,
     Planned,
     PlanRejected,
     Rerouted,
@@ -56,31 +58,26 @@ class LiveRun:
         self._journal = Journal(desk.bus, request.id, lease)
         self._inbox: list[Stored] = []
         self._calls: dict[str, asyncio.Task[Event]] = {}
-        self._wake = asyncio.Event()
-        self._due = inf
-        self._look_at = 0.0
-        self._looks = 0
+        self._alarm = Alarm(desk.clock, desk.settings.poll_s)
         self._broken: BaseException | None = None
         self.state = RunState(desk.limits)
 
     def hear(self, stored: Stored) -> None:
         """A result or a control was stored."""
         self._inbox.append(stored)
-        self._wake.set()
+        self._alarm.ring()
 
     def tick(self, now: float) -> None:
         """Time has passed."""
-        if now >= self._due or now >= self._look_at:
-            self._wake.set()
+        self._alarm.tick(now)
 
     def look(self) -> None:
         """Something may have been missed: read the stream soon."""
-        self._look_at = 0.0
-        self._wake.set()
+        self._alarm.look()
 
     def stop(self) -> None:
         """The process is stopping: let go of the run as soon as nothing paid is under way."""
-        self._wake.set()
+        self._alarm.ring()
 
     async def live(self) -> Verdict:
         """Bring the run to its end."""
@@ -131,6 +128,7 @@ class LiveRun:
             raise DuplicateError(f"run {self._request.id} belongs to another copy of this request")
         await self._start(self.state.epoch + 1)
         await self._read_news()
+        await self._stop_unwanted()
 
     async def _is_duplicate(self) -> bool:
         """Whether the run was begun for another stored copy of the request, which still stands and keeps it alive."""
@@ -139,7 +137,7 @@ class LiveRun:
 
     async def _start(self, epoch: int) -> None:
         await self._append(self._desk.started(epoch, self._request, self._lease.delivery.message.seq))
-        self._rest_looks()
+        self._alarm.heard()
 
     async def _act(self) -> None:
         """Do everything that is due, until there is nothing left to do but wait."""
@@ -150,6 +148,7 @@ class LiveRun:
                 if call.done():
                     del self._calls[name]
                     await self._append(call.result())
+                    await self._stop_unwanted()
             if self.state.board.returned:
                 await self._desk.look_around()
             decisions = decide(self.state, self._desk.clock.now(), self._desk.view)
@@ -167,7 +166,7 @@ class LiveRun:
             case Finish(answer):
                 await self._finish(answer)
             case WakeAt(time):
-                self._due = min(self._due, time)
+                self._alarm.due(time)
             case _:
                 await self._think(decision)
         return False
@@ -187,18 +186,32 @@ class LiveRun:
             await self._journal.check()
         work = thinking(thought, self._desk, self._request, self.state, workers)
         task = self._calls[name] = asyncio.create_task(work())
-        task.add_done_callback(lambda _: self._wake.set())
+        task.add_done_callback(lambda _: self._alarm.ring())
 
     async def _follow(self, event: Event) -> bool:
         """Write an event that follows from the state. It need not be stored before we go on: it would be the same."""
         if isinstance(event, Planned) and not await self._can_begin(event.plan):
             return False
+        if isinstance(event, Approved) and event.plan is not None:
+            event = await self._edited(event, event.plan)
         if isinstance(event, GaveUp | Rerouted):
             await self._desk.note_failure(self.state.tasks[event.task])
-        await self._append(event, wait=False)
+        # Who was alive when a judge was called is not in the state: that one is waited for.
+        await self._append(event, wait=isinstance(event, Judging))
         if isinstance(event, Cancelled | Expired):
-            await self._desk.bus.emit(subjects.cancel(self._request.id), b"")
+            await self._desk.stop_work(self._request.id)
         return True
+
+    async def _edited(self, event: Approved, plan: Plan) -> Event:
+        """A plan that a person put in place of another runs only if there is somebody for each task; else it waits."""
+        if not (faults := await self._desk.whom_nobody_knows(plan)):
+            return event
+        return Waiting(reason="the edited plan cannot run: " + "; ".join(faults), control=event.control)
+
+    async def _stop_unwanted(self) -> None:
+        """Tell the workers whose tasks the plan no longer has; again and again, until they have let go."""
+        if names := tuple(self.state.board.unwanted):
+            await self._desk.stop_work(self._request.id, names)
 
     async def _dispatch(self, dispatch: Dispatch) -> None:
         breakers = self._desk.breakers
@@ -215,30 +228,29 @@ class LiveRun:
         error = None if stored.cancelled() else stored.exception()
         if error is not None and not isinstance(error, ConflictError):
             self._broken = error
-            self._wake.set()
+            self._alarm.ring()
 
     async def _can_begin(self, plan: Plan) -> bool:
         """Whether somebody can do the request's own plan; after an outage the cards need a moment to come back."""
-        unknown = await self._desk.roster.unknown(task.worker for task in plan.tasks)
-        if not unknown:
+        if not (faults := await self._desk.whom_nobody_knows(plan)):
             return True
         if self._desk.clock.now() < self.state.started_at + self._desk.settings.card_ttl_s:
-            await self._wait_because(f"no worker called {', '.join(unknown)} is known yet")
+            names = sorted({task.worker for task in plan.tasks} - self._desk.roster.known)
+            await self._wait_because(f"no worker called {', '.join(names)} is known yet")
         else:
-            faults = unknown_workers(plan, self._desk.roster.known)
             await self._append(PlanRejected(faults=tuple(faults)), wait=False)
-            self._wake.set()
+            self._alarm.ring()
         return False
 
     async def _wait_because(self, reason: str) -> None:
-        self._due = min(self._due, self._desk.clock.now() + LOOK_AGAIN_S)
+        self._alarm.due(self._desk.clock.now() + LOOK_AGAIN_S)
         if reason not in self.state.waits:
             log.warning("run.waiting", run=self._request.id, reason=reason)
             await self._append(Waiting(reason=reason), wait=False)
 
     async def _finish(self, answer: Answer) -> None:
-        if self.state.handed:
-            await self._desk.bus.emit(subjects.cancel(self._request.id), b"")
+        if self.state.handed or self.state.board.unwanted:
+            await self._desk.stop_work(self._request.id)
         event = Finished(answer=answer)
         try:
             await self._append(event)
@@ -253,9 +265,7 @@ class LiveRun:
 
     async def _listen(self) -> None:
         """Wait for news, and take it in: what was republished for speed, the stream for truth."""
-        await self._wake.wait()
-        self._wake.clear()
-        self._due = inf
+        await self._alarm.wait()
         if self._broken:
             raise self._broken
         heard, self._inbox = self._inbox, []
@@ -267,20 +277,16 @@ class LiveRun:
                 self._fold(entry)
                 await self._desk.note_success(entry.message)
         if heard:
-            self._rest_looks()
-        elif self._desk.clock.now() >= self._look_at:
+            self._alarm.heard()
+        elif self._alarm.overdue:
             await self._read_news()
+            await self._stop_unwanted()
             await self._say_who_is_missing()
 
     async def _read_news(self) -> None:
         for entry in await self._journal.news():
             self._fold(entry)
-        self._looks = min(self._looks + 1, 3)
-        self._look_at = self._desk.clock.now() + self._desk.settings.poll_s * 2 ** (self._looks - 1)
-
-    def _rest_looks(self) -> None:
-        self._looks = 0
-        self._look_at = self._desk.clock.now() + self._desk.settings.poll_s
+        self._alarm.looked()
 
     async def _say_who_is_missing(self) -> None:
         wanted = {task.worker for task in self.state.handed}

@@ -6,12 +6,14 @@ from typing import Any
 import msgspec
 
 from actors.model.port import Model
-from actors.run.plan_check import estimate, planner_faults
+from actors.run.estimate import UNKNOWN, planned_estimate
+from actors.run.plan_check import planner_faults
 from actors.run.revision import revised
 from actors.run.state import RunState
 from actors.settings import Settings
 from actors.supervisor import prompts
 from actors.supervisor.instructions import PLANNER
+from actors.supervisor.pricing import Price, Pricing, nobody_knows
 from actors.supervisor.role import Role
 from protocol.events import Planned, PlanRejected, ReplanFailed, Replanned
 from protocol.messages import Card, Plan, Request, Usage
@@ -22,8 +24,9 @@ Workers = Mapping[str, Sequence[Card]]
 class Planner:
     """A role of its own: its prompt, its model, its limits."""
 
-    def __init__(self, role: Role, *, most_tasks: int, tries: int) -> None:
+    def __init__(self, role: Role, pricing: Pricing, *, most_tasks: int, tries: int) -> None:
         self._role = role
+        self._pricing = pricing
         self._most_tasks = most_tasks
         self._tries = tries
 
@@ -38,7 +41,10 @@ class Planner:
         plan, wrong = self._checked(filled.found, request, workers)
         if plan is None or wrong:
             return PlanRejected(faults=tuple(wrong), usage=filled.usage)
-        return Planned(plan=plan, usage=filled.usage, estimate=estimate(plan))
+        # Who answered tells whether prices are known, and whether calls are paid for at all.
+        usd = filled.usage.usd
+        costs = UNKNOWN if usd is None else self._pricing.costs(workers, free=usd == 0)
+        return Planned(plan=plan, usage=filled.usage, estimate=planned_estimate(plan, costs))
 
     async def replan(self, state: RunState, workers: Workers, reasons: Sequence[str]) -> Replanned | ReplanFailed:
         """A new revision within the tries there are, or everything that was wrong with the last one."""
@@ -71,7 +77,7 @@ class Planner:
         return plan, wrong + planner_faults(plan, self._most_tasks, workers, request.budget)
 
 
-def planner_for(model: Model, settings: Settings) -> Planner:
+def planner_for(model: Model, settings: Settings, price: Price = nobody_knows) -> Planner:
     """The planner as the settings have it."""
     role = Role(
         model,
@@ -80,7 +86,7 @@ def planner_for(model: Model, settings: Settings) -> Planner:
         system=PLANNER,
         max_tokens=settings.max_tokens,
     )
-    return Planner(role, most_tasks=settings.planner_tasks, tries=settings.plan_tries)
+    return Planner(role, Pricing(price, settings), most_tasks=settings.planner_tasks, tries=settings.plan_tries)
 
 
 def _known(state: RunState) -> list[str]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import dataclasses
 
 import msgspec
 import structlog
@@ -20,6 +21,7 @@ from actors.supervisor.desk import Desk
 from actors.supervisor.judge import Judge
 from actors.supervisor.live_run import LiveRun
 from actors.supervisor.planner import planner_for
+from actors.supervisor.pricing import Price, Pricing, nobody_knows
 from actors.supervisor.refiner import Refiner
 from actors.supervisor.role import Role
 from actors.supervisor.roster import Roster
@@ -42,9 +44,16 @@ class Supervisor:
 
     def __init__(self, bus: Bus, clock: Clock, model: Model, settings: Settings, *, instance: str) -> None:
         self._bus = bus
+        self._model = model
         self._settings = settings
         self._runs: dict[str, list[LiveRun]] = {}
         self._desk = _desk(bus, clock, model, settings, instance=instance)
+
+    def give_prices(self, price: Price) -> None:
+        """Let plans be priced by this list before they run; without one their price is not known."""
+        pricing = Pricing(price, self._settings)
+        planner = planner_for(self._model, self._settings, price)
+        self._desk = dataclasses.replace(self._desk, pricing=pricing, planner=planner)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Hold runs until `stop` is set; then let go of them, others go on where this one was."""
@@ -132,6 +141,7 @@ def _desk(bus: Bus, clock: Clock, model: Model, settings: Settings, *, instance:
         plan_tries=settings.plan_tries,
         revisions=settings.revisions,
         deadline_s=settings.deadline_s,
+        review_s=settings.review_s,
         planner_tasks=settings.planner_tasks,
         request_tasks=settings.request_tasks,
         depth=settings.depth,
@@ -151,6 +161,7 @@ def _desk(bus: Bus, clock: Clock, model: Model, settings: Settings, *, instance:
         limits=limits,
         roster=Roster(bus, clock, settings.team),
         breakers=Breakers(bus, clock, settings.team, after=settings.breaker_failures, cool_s=settings.breaker_cool_s),
+        pricing=Pricing(nobody_knows, settings),
         planner=planner_for(model, settings),
         refiner=Refiner(role("refiner", settings.model_planner, instructions.REFINER)),
         synthesizer=Synthesizer(writer, role("condenser", settings.model_synthesizer, instructions.CONDENSER)),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from actors.run.decide import (
+from actors.run.decisions import (
     CallCondenser,
     CallJudge,
     CallPlanner,

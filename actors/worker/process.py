@@ -22,10 +22,11 @@ from actors.worker.definition import Outcome, Worker
 from actors.worker.ending import Over, Yielded
 from actors.worker.heartbeat import Heartbeat
 from actors.worker.logbook import Logbook
+from actors.worker.moves import spent
 from observability.logs import trace_of
 from protocol import codec, streams, subjects
 from protocol.errors import ConflictError, DeclinedError, FencedError, HandoffError, TooLargeError, UndecodableError
-from protocol.messages import NOTHING, Card, Fault, Handoff, Result, ResultStatus, Usage
+from protocol.messages import NOTHING, Card, Fault, Handoff, Result, ResultStatus, Stop, Usage
 from protocol.subjects import TaskAddress
 
 RECENT = 64
@@ -35,14 +36,19 @@ MOST_FINDINGS = 20
 log = structlog.get_logger()
 
 
+DROPPED = Fault(kind="cancelled", message="the plan no longer has this task")
+
+
 class Job:
-    """One handoff under way."""
+    """One handoff under way. `dropped` tells that the run goes on without it, and wants to know what it cost."""
 
-    __slots__ = ("task", "unwanted")
+    __slots__ = ("dropped", "name", "task", "unwanted")
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self.name = name
         self.task = asyncio.current_task()
         self.unwanted = False
+        self.dropped = False
 
 
 class WorkerProcess:
@@ -100,13 +106,15 @@ class WorkerProcess:
                 return Ack()
             if logbook.steps or count > 1:
                 await logbook.claim(self._instance)
-        job = Job()
+        job = Job(address.task)
         self._jobs.setdefault(address.run, set()).add(job)
         try:
             return await self._do(handoff, address, logbook)
         except asyncio.CancelledError:
             if job.unwanted and job.task and job.task.uncancel() == 0:
                 log.info("task.cancelled", run=address.run, task=address.task)
+                if job.dropped:
+                    await self._give_back(self._failed(address, DROPPED, spent(logbook.steps)), address)
                 return Ack()
             raise
         finally:
@@ -216,9 +224,16 @@ class WorkerProcess:
         )
 
     def _cancel(self, stored: Stored) -> None:
+        """Stop what is no longer wanted: some tasks of a run, or all of it if none is named."""
+        try:
+            tasks = codec.decode(stored.data, Stop).tasks if stored.data else ()
+        except UndecodableError as error:
+            log.warning("cancel.unreadable", subject=stored.subject, error=str(error))
+            return
         for job in self._jobs.get(stored.subject.rpartition(".")[2], ()):
-            if not job.unwanted and job.task:
+            if not job.unwanted and job.task and (not tasks or job.name in tasks):
                 job.unwanted = True
+                job.dropped = bool(tasks)
                 job.task.cancel()
 
     async def _note_stop(self, stop: asyncio.Event, heartbeat: Heartbeat) -> None:

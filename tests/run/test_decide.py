@@ -1,7 +1,8 @@
 import pytest
 
 from actors.run.answer import answer_of, joined
-from actors.run.decide import (
+from actors.run.decide import backoff_s, decide
+from actors.run.decisions import (
     Append,
     CallCondenser,
     CallJudge,
@@ -11,8 +12,6 @@ from actors.run.decide import (
     CallSynthesizer,
     Dispatch,
     Finish,
-    backoff_s,
-    decide,
 )
 from actors.run.react import View
 from actors.run.reading import to_read

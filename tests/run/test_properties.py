@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from actors.run.answer import answer_of
 from actors.run.board import SETTLED
-from actors.run.decide import Append, CallRefiner, CallReplanner, CallSynthesizer, Dispatch, Finish, WakeAt, decide
+from actors.run.decide import decide
+from actors.run.decisions import Append, CallRefiner, CallReplanner, CallSynthesizer, Dispatch, Finish, WakeAt
 from actors.run.state import Limits, RunState
 from protocol.controls import Cancel
 from protocol.events import Refined, ReplanFailed, Replanned, Started, Synthesized
