@@ -40,12 +40,13 @@ def test_a_plan_can_be_looked_at_kept_and_run_on_data_of_ones_own(home: Path, tm
     (tmp_path / "data" / "moon.md").write_text("# The moon\n\nThe moon landing of 1969 was called Apollo 11.\n")
     planned = handoff(home, "plan", "What was the moon landing called?", "--json")
     assert planned.code == 0
+    assert "at least 3 model calls · at no cost" in planned.err
     (tmp_path / "plan.json").write_text(planned.out)
     ended = handoff(home, "ask", "--plan", "plan.json", "--data", "data", "--no-synthesis", "--json")
     assert ended.code == 0
     assert ended.data["status"] == "complete"
     assert "Apollo 11" in ended.data["text"]
-    assert len(json.loads(planned.out)["tasks"]) >= 1
+    assert len(json.loads(planned.out)["tasks"]) == 1
     assert_all_gone(home)
 
 

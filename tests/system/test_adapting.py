@@ -8,8 +8,10 @@ from actor_processes import Stage, until
 
 from protocol.controls import Approve, Edit, Reject
 from protocol.events import (
+    Finished,
     GaveUp,
     Judged,
+    Judging,
     Planned,
     PlanRejected,
     Refined,
@@ -197,6 +199,66 @@ async def test_contradictions_are_judged_and_stay_visible(stage: Stage) -> None:
     assert answer.confidence == 0.9
     assert len(await events(stage, Judged)) == 1
     assert {"planner", "synthesizer", "judge", "echo"} <= set(answer.spending)
+
+
+TWO = plan(ECHO, ECHO | {"id": "f", "intent": "say goodbye to Ada"})
+DISPUTE = {"contradictions": [{"tasks": ["e", "f"], "claim": "Ada comes or goes"}], "confidence": 0.9}
+
+
+async def test_a_worker_called_judge_decides_and_its_verdict_survives_the_supervisor(stage: Stage) -> None:
+    rules = [
+        {"role": "planner", "plan": TWO},
+        {"role": "synthesizer", "text": "Ada.", "tool_use": [{"name": "report", "input": DISPUTE}]},
+    ]
+    await stage.model({"rules": rules})
+    await stage.worker("echo", "judge")
+    first = await stage.supervisor()
+    run = stage.last = await stage.client.submit(Request(text="Does Ada come or go?"))
+    await stage.stored(run, Handoff, to_agent="judge")
+    first.kill()
+    await stage.supervisor()
+    answer = await asyncio.wait_for(run.answer(), 30)
+    assert (answer.status, answer.contradictions[0].resolution) == ("complete", "She goes, f is newer.")
+    assert "She goes, f is newer." in answer.text
+    assert len(await events(stage, Judging)) == len(await events(stage, Judged)) == 1
+    assert [(h.task, len(h.context)) for h in await events(stage, Handoff) if h.to_agent == "judge"] == [("verdict", 2)]
+    assert len(stage.asked()) == 2, "planner and synthesizer, once each: nobody asked a model to judge"
+
+
+async def test_a_plan_of_ones_own_runs_with_model_workers_and_synthesis_where_no_planner_is_of_use(
+    stage: Stage,
+) -> None:
+    rules: list[dict[str, Any]] = [
+        {"role": "planner", "text": "I am too small to plan."},
+        {"role": "worker", "turns": 1, "tool_use": [{"name": "look_up", "input": {"page": 3}}]},
+        {"role": "worker", "turns": 3, "text": "Page 3 says 21."},
+        {"role": "synthesizer", "text": "It is 21."},
+    ]
+    await stage.model({"rules": rules})
+    await stage.worker("reader")
+    await stage.supervisor()
+    own = Plan(tasks=(Task(id="r", worker="reader", intent="read page 3"),))
+    answer = await answered(stage, "What does page 3 say?", plan=own)
+    assert (answer.status, answer.text) == ("complete", "It is 21.")
+    assert [line["role"] for line in stage.asked()] == ["worker", "worker", "synthesizer"]
+    assert (await answered(stage, "What does page 4 say?")).status == "failed"
+
+
+async def test_an_edited_plan_with_an_unknown_worker_is_refused_and_the_run_keeps_waiting(stage: Stage) -> None:
+    await stage.model({"rules": [{"role": "planner", "plan": plan(ECHO)}]})
+    await stage.worker("echo")
+    await stage.supervisor()
+    run = await stage.client.submit(Request(text="Say hello", review=True, deadline_s=2.0))
+    await stage.stored(run, Waiting)
+    await run.control(Edit(plan=Plan(tasks=(Task(id="x", worker="ghost", intent="haunt the house"),))))
+    await until(lambda: _count(stage, run, Waiting, 2))
+    past = [entry.message for entry in await run.past()]
+    refused = [message for message in past if isinstance(message, Waiting)][-1]
+    assert "'x' is for 'ghost', and there is no such worker (known: echo)" in refused.reason
+    assert not any(isinstance(message, Handoff | GaveUp | Finished) for message in past)
+    await asyncio.sleep(2.0)  # longer than the deadline: a person may take their time
+    await run.control(Edit(plan=Plan(tasks=(Task(id="x", worker="echo", intent="say boo"),))))
+    assert (await asyncio.wait_for(run.answer(), 30)).status == "complete"
 
 
 async def test_a_reviewed_plan_waits_is_refused_edited_and_survives_its_supervisor(stage: Stage) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+import time
 from pathlib import Path
 
 from actors import Outcome, ToolServer, Worker, tool
@@ -45,6 +46,41 @@ def _picky(handoff: Handoff) -> Outcome:
     return Outcome(error=Fault(kind="unclear", message="say per what", retryable=True))
 
 
+async def _judge(handoff: Handoff) -> str:
+    await asyncio.sleep(1.0)
+    return "1: She goes, f is newer."
+
+
+def _mark(name: str) -> None:
+    """Leave a trace that a test can see."""
+    Path(name).touch()
+
+
+def _block(handoff: Handoff) -> str:
+    _mark("block.began")
+    time.sleep(20)
+    return "too late"
+
+
+@tool
+async def wait_long() -> str:
+    """Wait for a long time."""
+    _mark("ponder.began")
+    try:
+        await asyncio.sleep(20)
+    finally:
+        _mark("ponder.ended")
+    return "too late"
+
+
+@tool
+def dig_long() -> str:
+    """Dig for a long time, in a thread."""
+    _mark("dig.began")
+    time.sleep(20)
+    return "too late"
+
+
 @tool
 async def look_up(page: int) -> str:
     """Look up one page of the book.
@@ -82,3 +118,7 @@ desk = ToolServer("desk", command=(sys.executable, str(Path(__file__).parents[1]
 clerk = Worker("clerk", summary="Works with what the desk lends.", prompt="You work.", mcp=[desk])
 courier = Worker("courier", summary="Sends notes.", prompt="You send notes.", tools=[send_note])
 counsel = Worker("counsel", summary="Knows the law.", person=True)
+judge = Worker("judge", summary="Decides who is right.", run=_judge)
+block = Worker("block", summary="Blocks its thread.", run=_block)
+ponder = Worker("ponder", summary="Waits.", prompt="You wait.", tools=[wait_long])
+dig = Worker("dig", summary="Digs.", prompt="You dig.", tools=[dig_long])
