@@ -56,7 +56,7 @@ def judge(state: RunState, view: View) -> list[Decision]:
         return [Append(Judged(contradictions=_decided(contradictions_of(state), case.result)))]
     if case.status == "handed":
         return []
-    budget = purse.share(state, case.task)
+    budget = purse.share(purse.left(state), case.task)
     return [Dispatch(case.task, case.attempt, case.worker, case.intent, _evidence(state), budget)]
 
 

@@ -124,14 +124,27 @@ def _work(state: RunState, now: float, view: View) -> list[Decision]:
             decisions.append(reaction)
     if replan:
         return [*decisions, CallReplanner(tuple(replan))]
+    return decisions + _hand_out(state, now, view)
+
+
+def _hand_out(state: RunState, now: float, view: View) -> list[Decision]:
+    """Everything whose turn it is, each with its share of what is left after those before it."""
+    board = state.board
+    decisions: list[Decision] = [WakeAt(t.not_before) for n in board.resting if (t := board.tasks[n]).not_before > now]
+    due = [*board.ready, *(name for name in board.resting if board.tasks[name].not_before <= now)]
     rest = purse.left(state)
-    decisions += [_next_for(state, board.tasks[name], view, rest) for name in board.ready]
-    for name in board.resting:
+    parts = purse.parts(state) if due and rest != Budget() else 1
+    out = not purse.is_empty(rest) or any(True for _ in board.having("handed"))
+    for name in due:
         task = board.tasks[name]
-        if task.not_before <= now:
-            decisions.append(_next_for(state, task, view, rest))
+        if not purse.is_empty(rest):
+            decisions.append(_next_for(state, task, view, purse.share(rest, task.task, parts)))
+        elif out:
+            decisions.append(WakeAt(state.deadline))  # what is reserved may yet be given back
         else:
-            decisions.append(WakeAt(task.not_before))
+            decisions.append(Append(Skipped(task=name, cause="the budget of the run is spent")))
+        if isinstance(last := decisions[-1], Dispatch):
+            rest, parts = purse.less(rest, last.budget), parts - 1
     return decisions
 
 
@@ -153,16 +166,11 @@ def _reaction(state: RunState, task: TaskState, now: float, view: View) -> Decis
             return Append(GaveUp(task=name, reason=reason))
 
 
-def _next_for(state: RunState, task: TaskState, view: View, rest: Budget) -> Decision:
-    """A task whose turn it is: handed out, sent to somebody else, or left undone for want of budget."""
-    if purse.is_empty(rest):
-        if any(True for _ in state.board.having("handed")):
-            return WakeAt(state.deadline)  # what is reserved may yet be given back
-        return Append(Skipped(task=task.task.id, cause="the budget of the run is spent"))
+def _next_for(state: RunState, task: TaskState, view: View, budget: Budget) -> Decision:
+    """A task whose turn it is: handed out, or sent to somebody else."""
     if task.worker in view.shunned and (other := fallback_of(task, view)):
         reason = f"{task.worker} has failed too often lately"
         return Append(Rerouted(task=task.task.id, attempt=task.attempt, worker=other, reason=reason))
-    budget = purse.share(state, task.task)
     return Dispatch(task.task, task.attempt, task.worker, task.intent, context_of(state, task.task), budget)
 
 

@@ -31,17 +31,31 @@ def is_empty(rest: Budget) -> bool:
     return any(value is not None and value <= 0 for value in (rest.tokens, rest.steps, rest.usd))
 
 
-def share(state: RunState, task: Task) -> Budget:
+def parts(state: RunState) -> int:
+    """Among how many tasks what is left has to be shared."""
+    return max(1, state.board.open - len(state.handed))
+
+
+def share(rest: Budget, task: Task, among: int = 1) -> Budget:
     """What a task may spend: what the plan says, but never more than its part of what is left."""
-    rest, own = left(state), task.budget or Budget()
+    own = task.budget or Budget()
     if rest == Budget():
         return own
-    parts = max(1, state.board.open - len(state.handed))
+    among = max(1, among)
     return Budget(
-        tokens=_least(own.tokens, None if rest.tokens is None else max(0, rest.tokens) // parts),
-        steps=_least(own.steps, None if rest.steps is None else max(1, max(0, rest.steps) // parts)),
-        usd=_least(own.usd, None if rest.usd is None else max(0.0, rest.usd) / parts),
+        tokens=_least(own.tokens, None if rest.tokens is None else max(0, rest.tokens) // among),
+        steps=_least(own.steps, None if rest.steps is None else max(1, rest.steps // among)),
+        usd=_least(own.usd, None if rest.usd is None else max(0.0, rest.usd) / among),
         seconds=own.seconds,
+    )
+
+
+def less(rest: Budget, taken: Budget) -> Budget:
+    """What is left after a share was taken out."""
+    return Budget(
+        tokens=None if rest.tokens is None else rest.tokens - (taken.tokens or 0),
+        steps=None if rest.steps is None else rest.steps - (taken.steps or 0),
+        usd=None if rest.usd is None else rest.usd - (taken.usd or 0.0),
     )
 
 

@@ -13,7 +13,7 @@ def revised(state: RunState, plan: Plan) -> tuple[Plan, list[str]]:
     A changed task gets a new id; a finished task that something builds on is kept even if the plan forgot it.
     """
     number = state.revision + 1
-    renamed = {task.id: _fresh_id(state, task, number) for task in plan.tasks}
+    renamed = _new_names(state, plan, number)
     tasks = [_renamed(task, renamed) for task in plan.tasks]
     listed = {task.id for task in tasks}
     kept = {name for task in tasks for name in task.depends_on} - listed
@@ -30,14 +30,33 @@ def changes(old: Plan, new: Plan) -> list[str]:
     return lines + [f"= {name}" for name in before if name in after]
 
 
-def _fresh_id(state: RunState, task: Task, number: int) -> str:
+def _new_names(state: RunState, plan: Plan, number: int) -> dict[str, str]:
+    """The id of each task: its own, or a new one if it is changed, or builds on one that is."""
+    names = {task.id: task.id if _may_keep_id(state, task) else _fresh_id(state, task, number) for task in plan.tasks}
+    for _ in plan.tasks:  # one round for each step of the longest chain, and then some
+        moved = [t for t in plan.tasks if names[t.id] == t.id and _builds_on_changed(state, t, names)]
+        if not moved:
+            break
+        names |= {task.id: _fresh_id(state, task, number) for task in moved}
+    return names
+
+
+def _may_keep_id(state: RunState, task: Task) -> bool:
     known = state.tasks.get(task.id)
     if known is None:
-        return task.id
+        return True
     # What was dropped does not come back to life: it would be a new task with an old handoff.
     same = _same(known.task, task) and known.status != "dropped"
-    if same or (known.status == "completed" and known.task.worker == task.worker):
-        return task.id
+    return same or (known.status == "completed" and known.task.worker == task.worker)
+
+
+def _builds_on_changed(state: RunState, task: Task, names: dict[str, str]) -> bool:
+    known = state.tasks.get(task.id)
+    changed = any(names.get(needed, needed) != needed for needed in task.depends_on)
+    return changed and known is not None and known.status != "completed"
+
+
+def _fresh_id(state: RunState, task: Task, number: int) -> str:
     suffix = f"-r{number}"
     name = task.id[: 32 - len(suffix)] + suffix
     return name if name not in state.tasks else f"{task.id[:24]}-{number}-{len(state.tasks)}"[:32]

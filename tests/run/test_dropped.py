@@ -7,7 +7,7 @@ from actors.run.answer import answer_of
 from actors.run.revision import revised
 from actors.run.state import RunState
 from protocol.events import Replanned
-from protocol.messages import Fault, Handoff, Plan, Result, Usage
+from protocol.messages import Fault, Handoff, Plan, Result, Task, Usage
 
 
 def dropped() -> RunState:
@@ -78,3 +78,21 @@ def test_a_revision_out_of_turn_drops_nothing(revision: int) -> None:
     handed_out(state)
     state.fold(Replanned(plan=Plan(tasks=(a_task("a"),), revision=revision), reasons=("x",)), 102.0)
     assert not state.board.unwanted
+
+
+def test_a_task_that_builds_on_a_changed_one_is_changed_with_it_and_waits_for_nobody_else() -> None:
+    state = running(a_task("a"), a_task("b", "a"), a_task("c", "b"), a_task("d"))
+    handed_out(state)
+    changed = Task(id="a", worker="w", intent="do a in another way")
+    plan, faults = revised(state, Plan(tasks=(changed, a_task("b", "a"), a_task("c", "b"), a_task("d"))))
+    assert faults == []
+    assert [(task.id, task.depends_on) for task in plan.tasks] == [
+        ("a-r2", ()),
+        ("b-r2", ("a-r2",)),
+        ("c-r2", ("b-r2",)),
+        ("d", ()),
+    ]
+    state.fold(Replanned(plan=plan, reasons=("x",)), 102.0)
+    for name in ("a-r2", "b-r2", "c-r2"):
+        assert [d.task.id for d in handed_out(state)] == [name]
+        state.fold(result_of(name, "done"), 103.0)

@@ -8,11 +8,22 @@ from hypothesis import strategies as st
 from actors.run.answer import answer_of
 from actors.run.board import SETTLED
 from actors.run.decide import decide
-from actors.run.decisions import Append, CallRefiner, CallReplanner, CallSynthesizer, Dispatch, Finish, WakeAt
+from actors.run.decisions import (
+    Append,
+    CallJudge,
+    CallPlanner,
+    CallRefiner,
+    CallReplanner,
+    CallSynthesizer,
+    Dispatch,
+    Finish,
+    WakeAt,
+)
+from actors.run.react import View
 from actors.run.state import Limits, RunState
-from protocol.controls import Cancel
-from protocol.events import Refined, ReplanFailed, Replanned, Started, Synthesized
-from protocol.messages import Answer, Fault, Handoff, Plan, Request, Result, Task
+from protocol.controls import Approve, Cancel, Edit, Reject
+from protocol.events import Judged, Judging, Planned, Refined, ReplanFailed, Replanned, Started, Synthesized
+from protocol.messages import Answer, Budget, Contradiction, Fault, Handoff, Plan, Request, Result, Task, Usage
 
 RUN = "a" * 32
 OUTCOMES = ("completed", "fatal", "flaky", "declined")
@@ -33,7 +44,7 @@ def plans(draw: st.DrawFn) -> Plan:
 class World:
     """A supervisor and its workers, shrunk to their messages: results come back in any order, perhaps several times."""
 
-    def __init__(self, plan: Plan, fates: dict[str, str], seed: int, *, synthesis: bool = True) -> None:
+    def __init__(self, plan: Plan, fates: dict[str, str], seed: int, budget: Budget | None = None) -> None:
         self.luck = random.Random(seed)
         self.state = RunState(Limits(attempts=3))
         self.fates = fates
@@ -43,7 +54,13 @@ class World:
         self.under_way: list[Handoff] = []
         self.returned: list[Result] = []
         self.replans = False
-        self.request = Request(id=RUN, plan=plan, synthesis=synthesis)
+        self.deaf = 0.0
+        self.unheard: list[Result] = []
+        self.overshoot = 0
+        self.most_out = 0
+        self.disputes: tuple[Contradiction, ...] = ()
+        self.view = View()
+        self.request = Request(id=RUN, plan=plan, budget=budget or Budget())
         self.take(Started(epoch=1, supervisor="s", request=self.request))
 
     def take(self, message: object) -> None:
@@ -56,21 +73,34 @@ class World:
         status = "completed" if done else "declined" if fate == "declined" else "failed"
         fault = None if status != "failed" else Fault(kind=fate, message=fate, retryable=fate == "flaky")
         return Result(
-            run=RUN, task=handoff.task, attempt=handoff.attempt, worker="w", status=status, output=fate, error=fault
+            run=RUN,
+            task=handoff.task,
+            attempt=handoff.attempt,
+            worker=handoff.to_agent,
+            status=status,
+            output=fate,
+            error=fault,
+            usage=self.usage(handoff.budget),
         )
+
+    def usage(self, share: Budget) -> Usage:
+        """Anything up to the share, and the call under way on top."""
+        tokens = self.luck.randint(0, share.tokens) if share.tokens else 0
+        calls = self.luck.randint(0, share.steps) if share.steps else 0
+        return Usage(output_tokens=tokens + self.overshoot, model_calls=calls)
 
     def step(self) -> bool:
         """Do what is due, then let one thing happen outside; False at the end."""
         for _ in range(50):
-            decisions = decide(self.state, self.now)
+            decisions = decide(self.state, self.now, self.view)
             appended = False
             for decision in decisions:
                 match decision:
                     case Append(event):
                         self.take(event)
                         appended = True
-                    case Dispatch(task, attempt, _, _, context):
-                        self.dispatch(task, attempt, {part.task for part in context})
+                    case Dispatch():
+                        self.dispatch(decision)
                     case CallRefiner(task, not_before):
                         again = self.state.tasks[task].attempt + 1
                         intent = f"do better {again}"
@@ -82,7 +112,10 @@ class World:
                         self.replan(reasons)
                         appended = True
                     case CallSynthesizer():
-                        self.take(Synthesized(text="all of it"))
+                        self.take(Synthesized(text="all of it", contradictions=self.disputes))
+                        appended = True
+                    case CallJudge():
+                        self.take(Judged(contradictions=self.disputes))
                         appended = True
                     case Finish(answer):
                         self.answer = answer
@@ -101,7 +134,10 @@ class World:
         plan = self.state.plan
         assert plan is not None
         gone = {task.task.id for task in self.state.tasks.values() if task.status == "returned"}
-        tasks = tuple(task for task in plan.tasks if task.id not in gone and not gone & set(task.depends_on))
+        for task in plan.tasks:
+            if gone & set(task.depends_on):
+                gone.add(task.id)
+        tasks = tuple(task for task in plan.tasks if task.id not in gone)
         if not self.replans or not tasks:
             self.take(ReplanFailed(reasons=reasons, faults=("no idea",)))
             return
@@ -110,7 +146,8 @@ class World:
         self.fates[extra.id] = "completed"
         self.take(Replanned(plan=Plan(tasks=(*tasks, extra), revision=revision), reasons=reasons))
 
-    def dispatch(self, task: Task, attempt: int, context: set[str]) -> None:
+    def dispatch(self, decision: Dispatch) -> None:
+        task, attempt, context = decision.task, decision.attempt, {part.task for part in decision.context}
         for needed in task.depends_on:
             status = self.state.tasks[needed].status
             assert status in SETTLED, "a task started before what it needs"
@@ -119,8 +156,17 @@ class World:
         assert attempt <= 3
         assert self.attempts.get(task.id, 0) < attempt, "the same attempt was handed out twice"
         self.attempts[task.id] = attempt
-        handoff = Handoff(run=RUN, task=task.id, attempt=attempt, from_agent="s", to_agent="w", intent="do")
+        handoff = Handoff(
+            run=RUN,
+            task=task.id,
+            attempt=attempt,
+            from_agent="s",
+            to_agent=decision.worker,
+            intent="do",
+            budget=decision.budget,
+        )
         self.under_way.append(handoff)
+        self.most_out = max(self.most_out, len(self.under_way) + len(self.unheard))
         self.take(handoff)
 
     def something_happens(self) -> None:
@@ -129,7 +175,20 @@ class World:
             self.take(self.luck.choice(self.returned))  # an old result comes again
         if self.under_way:
             handoff = self.under_way.pop(self.luck.randrange(len(self.under_way)))
-            result = self.result(handoff)
+            self.hear(self.result(handoff))
+        elif self.unheard:
+            self.look()
+
+    def hear(self, result: Result) -> None:
+        """A result is stored; word of it may be lost, and then the stream is read some time later."""
+        self.unheard.append(result)
+        if self.luck.random() >= self.deaf:
+            self.look()
+
+    def look(self) -> None:
+        """Read what is stored."""
+        heard, self.unheard = self.unheard, []
+        for result in heard:
             self.returned.append(result)
             self.take(result)
 
@@ -215,3 +274,93 @@ def test_at_the_deadline_a_run_ends_with_what_there_is(plan: Plan, seed: int, fa
             break
     done = [task for task in one.state.tasks.values() if task.status == "completed"]
     assert one.answer.status == ("failed" if not done else "complete" if len(done) == len(plan.tasks) else "partial")
+
+
+@given(plans(), st.integers(), st.integers(), st.integers())
+def test_what_was_not_heard_at_once_leads_to_the_same_end(plan: Plan, one: int, other: int, fates: int) -> None:
+    first, second = world(plan, one, fates), world(plan, other, fates)
+    second.deaf = 0.7
+    a, b = first.to_the_end(), second.to_the_end()
+    assert (a.status, a.text, a.gaps) == (b.status, b.text, b.gaps)
+    assert {n: t.status for n, t in first.state.tasks.items()} == {n: t.status for n, t in second.state.tasks.items()}
+
+
+@given(plans(), st.integers(), st.integers(), st.integers(1, 3000), st.integers(1, 30), st.integers(0, 200))
+def test_no_more_is_spent_than_allowed_but_for_the_calls_under_way(
+    plan: Plan, seed: int, fates: int, tokens: int, steps: int, overshoot: int
+) -> None:
+    one = world(plan, seed, fates)
+    one = World(plan, one.fates, seed, Budget(tokens=tokens, steps=steps))
+    one.overshoot = overshoot
+    for _ in range(2000):
+        going = one.step()
+        spent, reserved = one.state.spent, one.state.reserved
+        assert spent.tokens <= tokens + overshoot * one.most_out
+        assert spent.model_calls + spent.tool_calls + (reserved.steps or 0) <= steps
+        if not overshoot:
+            assert spent.tokens + (reserved.tokens or 0) <= tokens
+        if not going:
+            break
+    assert one.answer.status in ("complete", "partial", "failed")
+    assert all(task.status in SETTLED for task in one.state.tasks.values())
+
+
+@given(plans(), st.integers(), st.integers())
+def test_a_run_that_is_planned_anew_ends_within_its_revisions_and_attempts(plan: Plan, seed: int, fates: int) -> None:
+    one = world(plan, seed, fates)
+    one.replans = True
+    one.to_the_end()
+    assert one.state.revision <= one.state.limits.revisions
+    assert all(task.attempt <= one.state.limits.attempts for task in one.state.tasks.values())
+    assert sum(isinstance(message, Replanned | ReplanFailed) for message in one.log) <= one.state.limits.revisions
+
+
+@given(plans(), st.integers(), st.integers(), st.booleans(), st.booleans())
+def test_contradictions_are_judged_once_by_whoever_is_there(
+    plan: Plan, seed: int, fates: int, present: bool, able: bool
+) -> None:
+    one = world(plan, seed, fates)
+    one.disputes = (Contradiction(tasks=("t0",), claim="yes or no"),)
+    one.view = View(alive=frozenset({"judge"} if present else ()))
+    one.fates["verdict"] = "completed" if able else "fatal"
+    answer = one.to_the_end()
+    judged = sum(isinstance(message, Judged) for message in one.log)
+    assert judged == any(task.status == "completed" for task in one.state.tasks.values())
+    assert sum(isinstance(message, Judging) for message in one.log) == (judged if present else 0)
+    assert len(answer.contradictions) == judged
+    assert "verdict" not in one.state.tasks
+
+
+WORDS = st.sampled_from(
+    [
+        Approve(),
+        Reject(comment="no"),
+        Edit(plan=Plan(tasks=())),
+        Edit(plan=Plan(tasks=(Task(id="e", worker="w", intent="do"),))),
+    ]
+)
+
+
+@given(st.lists(WORDS, max_size=8), st.booleans())
+def test_whatever_a_reviewer_says_the_first_word_of_approval_runs_the_plan(
+    said: list[Approve | Reject | Edit], at_once: bool
+) -> None:
+    state = RunState(Limits())
+    state.fold(Started(epoch=1, supervisor="s", request=Request(id=RUN, text="t", review=True)), 100.0)
+    plan = Plan(tasks=(Task(id="p", worker="w", intent="do"),))
+    left, calls = [*said, Approve()], 0
+    for _ in range(100):
+        decisions = decide(state, 200.0)
+        for decision in decisions:
+            if isinstance(decision, Append):
+                state.fold(decision.event, 200.0)
+            elif isinstance(decision, CallPlanner):
+                calls += 1
+                state.fold(Planned(plan=plan), 200.0)
+        if state.plan is not None:
+            break
+        if left and state.proposed is not None and (at_once or not any(isinstance(d, Append) for d in decisions)):
+            state.fold(left.pop(0), 200.0)
+    assert state.plan is not None
+    assert calls == 1 + sum(rejection.reviewed for rejection in state.rejections)
+    assert [d.task.id for d in decide(state, 200.0) if isinstance(d, Dispatch)] in (["p"], ["e"])
