@@ -113,7 +113,7 @@ class Judged(Message, frozen=True, kw_only=True, tag="judged", tag_field="type")
 
 
 class Waiting(Message, frozen=True, kw_only=True, tag="waiting", tag_field="type"):
-    """Nothing can be done at the moment, and why. `control` counts the controls that were heard so far."""
+    """Nothing can be done at the moment, and why. `control` counts the controls that were heard about the plan."""
 
     reason: str
     control: int = 0

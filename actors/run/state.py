@@ -211,7 +211,9 @@ class RunState:
                 self.rejections.append(message)
                 self._spend("planner", message.usage)
                 if message.reviewed:
-                    self.controls_done += 1
+                    # Whatever else was said meant that plan: the next one is a new question.
+                    self.controls.clear()
+                    self.controls_done = 0
                     self.proposed = None
             case Replanned():
                 if message.plan.revision == self.revision + 1:

@@ -90,6 +90,10 @@ class Desk:
         """Tell the workers at once that nobody wants these tasks any more; without any, that the run is over."""
         await self.bus.emit(subjects.cancel(run), codec.encode(Stop(tasks=tasks)) if tasks else b"")
 
+    async def is_copy(self, state: RunState, seq: int) -> bool:
+        """Whether a run was begun for another stored copy of its request, which still stands and keeps it alive."""
+        return 0 < state.request_seq != seq and await self.bus.get(streams.REQUESTS, state.request_seq) is not None
+
     async def handoff(self, state: RunState, request: Request, dispatch: Dispatch) -> Handoff:
         """The handoff of one attempt at a task; context that is too long for a message goes along by reference."""
         handoff = self._handoff(state, request, dispatch)

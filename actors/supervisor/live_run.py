@@ -13,11 +13,11 @@ from actors.run.decisions import Append, CallPlanner, CallReplanner, Decision, D
 from actors.run.state import RunState
 from actors.supervisor.alarm import Alarm
 from actors.supervisor.desk import Desk
+from actors.supervisor.inbox import Inbox
 from actors.supervisor.journal import Journal
 from actors.supervisor.planner import Workers
 from actors.supervisor.thought import Thought, name_of, thinking
 from actors.verdict import Ack, Retry, Verdict
-from protocol import streams
 from protocol.errors import ConflictError, FencedError, TooLargeError
 from protocol.events import (
     Approved,
@@ -56,7 +56,7 @@ class LiveRun:
         self._request = request
         self._lease = lease
         self._journal = Journal(desk.bus, request.id, lease)
-        self._inbox: list[Stored] = []
+        self._inbox = Inbox()
         self._calls: dict[str, asyncio.Task[Event]] = {}
         self._alarm = Alarm(desk.clock, desk.settings.poll_s)
         self._broken: BaseException | None = None
@@ -64,7 +64,7 @@ class LiveRun:
 
     def hear(self, stored: Stored) -> None:
         """A result or a control was stored."""
-        self._inbox.append(stored)
+        self._inbox.put(stored)
         self._alarm.ring()
 
     def tick(self, now: float) -> None:
@@ -124,16 +124,11 @@ class LiveRun:
             self._fold(entry)
         if self.state.answer is not None:
             return
-        if await self._is_duplicate():
+        if await self._desk.is_copy(self.state, self._lease.delivery.message.seq):
             raise DuplicateError(f"run {self._request.id} belongs to another copy of this request")
         await self._start(self.state.epoch + 1)
         await self._read_news()
         await self._stop_unwanted()
-
-    async def _is_duplicate(self) -> bool:
-        """Whether the run was begun for another stored copy of the request, which still stands and keeps it alive."""
-        first, own = self.state.request_seq, self._lease.delivery.message.seq
-        return 0 < first != own and await self._desk.bus.get(streams.REQUESTS, first) is not None
 
     async def _start(self, epoch: int) -> None:
         await self._append(self._desk.started(epoch, self._request, self._lease.delivery.message.seq))
@@ -268,7 +263,7 @@ class LiveRun:
         await self._alarm.wait()
         if self._broken:
             raise self._broken
-        heard, self._inbox = self._inbox, []
+        heard = self._inbox.take()
         for stored in heard:
             entry = understand(stored)
             if entry is None:
@@ -294,4 +289,5 @@ class LiveRun:
             await self._wait_because(f"no {name} is alive: its tasks wait")
 
     def _fold(self, entry: Recorded) -> None:
-        self.state.fold(entry.message, entry.time)
+        if self._inbox.is_news(entry):
+            self.state.fold(entry.message, entry.time)

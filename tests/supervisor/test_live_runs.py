@@ -14,6 +14,7 @@ from actors.supervisor.supervisor import Supervisor
 from actors.worker.definition import Work, Worker
 from actors.worker.process import WorkerProcess
 from protocol import codec, streams, subjects
+from protocol.controls import Approve, Reject
 from protocol.events import Event, Finished, Planned, Started
 from protocol.ids import new_run_id
 from protocol.messages import Answer, Handoff, Plan, Request, Result, Task, Usage
@@ -230,3 +231,20 @@ async def test_a_lapsed_lease_gives_nothing_back(world: World) -> None:
     await world.client.pull(queue, 5, lambda delivery: counts.append(delivery.count))
     await world.clock.advance(1.0)
     assert counts == [], "only the ack wait gives it to somebody else"
+
+
+async def test_a_refusal_is_heard_and_read_but_refuses_only_the_plan_it_was_meant_for(world: World) -> None:
+    world.start(echo)
+    run = new_run_id()
+    await world.ask(Request(id=run, text="count", review=True, synthesis=False))
+
+    def plans() -> int:
+        return sum(isinstance(event, Planned) for event in world.log(run))
+
+    assert await world.clock.advance_until(lambda: plans() == 1, 60)
+    await world.client.publish(subjects.control(run), codec.encode(Reject(comment="more")))
+    assert await world.clock.advance_until(lambda: plans() == 2, 60)
+    await world.clock.advance(30)
+    assert plans() == 2, "the stream was read meanwhile, and said nothing new"
+    await world.client.publish(subjects.control(run), codec.encode(Approve()))
+    assert (await world.answer(run)).status == "complete"
