@@ -15,7 +15,7 @@ from actors.clock import SystemClock
 from actors.launcher.embedded import find
 from actors.launcher.finding import find_team, is_defined
 from actors.launcher.session import Crew, Session, open_bus, supervised
-from actors.run.plan_check import unknown_workers
+from actors.run.plan_check import named, unknown_workers
 from actors.settings import Settings
 from actors.supervisor.roster import Roster
 from protocol import streams
@@ -85,7 +85,7 @@ async def _check_running(bus: JetStreamBus, wanted: Wanted) -> None:
         raise InvalidError([fault])
     if wanted.plan:
         roster = Roster(bus, SystemClock(), wanted.settings.team)
-        unknown = set(await roster.unknown(task.worker for task in wanted.plan.tasks))
+        unknown = set(await roster.unknown(named(wanted.plan)))
         _refuse(unknown_workers(wanted.plan, roster.known) if unknown else [])
 
 

@@ -45,8 +45,6 @@ def planner_faults(plan: Plan, most_tasks: int, workers: Collection[str], budget
             faults.append(f"task {task.id!r} has no success criterion")
         if task.intent.strip() and (why := vagueness(task.intent)):
             faults.append(f"task {task.id!r} is vague ({task.intent.strip()[:60]!r}): {why}")
-        if task.fallback is not None and task.fallback not in workers:
-            faults.append(f"task {task.id!r} has the fallback {task.fallback!r}, and there is no such worker")
     if budget.steps is not None and len(plan.tasks) + 1 > budget.steps:
         faults.append(f"{len(plan.tasks)} tasks and a synthesis are over the budget of {budget.steps} steps")
     if budget.tokens is not None and len(plan.tasks) * LEAST_TOKENS > budget.tokens:
@@ -54,14 +52,21 @@ def planner_faults(plan: Plan, most_tasks: int, workers: Collection[str], budget
     return faults
 
 
+def named(plan: Plan) -> set[str]:
+    """Every worker that a plan names, be it for when another cannot."""
+    return {task.worker for task in plan.tasks} | {task.fallback for task in plan.tasks if task.fallback is not None}
+
+
 def unknown_workers(plan: Plan, workers: Collection[str]) -> list[str]:
     """Which tasks name a worker that nobody knows."""
     known = ", ".join(sorted(workers)) or "none"
-    return [
-        f"task {task.id!r} is for {task.worker!r}, and there is no such worker (known: {known})"
-        for task in plan.tasks
-        if task.worker not in workers
-    ]
+    faults: list[str] = []
+    for task in plan.tasks:
+        if task.worker not in workers:
+            faults.append(f"task {task.id!r} is for {task.worker!r}, and there is no such worker (known: {known})")
+        if task.fallback is not None and task.fallback not in workers:
+            faults.append(f"task {task.id!r} has the fallback {task.fallback!r}, and there is no such worker")
+    return faults
 
 
 def _id_faults(tasks: Sequence[Task]) -> list[str]:

@@ -13,7 +13,7 @@ from actors.dead_letter import Refusal, bury
 from actors.record import Entry
 from actors.run.board import TaskState
 from actors.run.decisions import Dispatch
-from actors.run.plan_check import unknown_workers
+from actors.run.plan_check import named, unknown_workers
 from actors.run.react import View
 from actors.run.state import Limits, RunState
 from actors.settings import Settings
@@ -56,6 +56,7 @@ class Desk:
     synthesizer: Synthesizer
     judge: Judge
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    _fallbacks: dict[str, str | None] = field(default_factory=dict[str, str | None])
     _views: list[View] = field(default_factory=lambda: [View()])
 
     @property
@@ -66,9 +67,10 @@ class Desk:
     async def look_around(self) -> None:
         """See who is there, who could stand in for whom, and whom not to trust."""
         live = await self.roster.live()
-        fallbacks = {name: cards[0].fallback for name, cards in live.items() if cards[0].fallback}
+        # Whoever needs a stand-in is often gone, and its card with it: what it said last still holds.
+        self._fallbacks.update((name, cards[0].fallback) for name, cards in live.items())
         self._views[0] = View(
-            fallbacks=fallbacks,
+            fallbacks={name: other for name, other in self._fallbacks.items() if other},
             shunned=await self.breakers.shunned(),
             alive=frozenset(live),
             costs=self.pricing.at_a_guess(live),
@@ -82,7 +84,7 @@ class Desk:
 
     async def whom_nobody_knows(self, plan: Plan) -> list[str]:
         """Which tasks of a plan are for somebody who is not here and never was, a sentence each."""
-        if not await self.roster.unknown(task.worker for task in plan.tasks):
+        if not await self.roster.unknown(named(plan)):
             return []
         return unknown_workers(plan, self.roster.known)
 

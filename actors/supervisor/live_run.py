@@ -10,6 +10,7 @@ from actors.record import Recorded, understand
 from actors.run.answer import too_large
 from actors.run.decide import decide
 from actors.run.decisions import Append, CallPlanner, CallReplanner, Decision, Dispatch, Finish, WakeAt
+from actors.run.plan_check import named
 from actors.run.state import RunState
 from actors.supervisor.alarm import Alarm
 from actors.supervisor.desk import Desk
@@ -230,7 +231,7 @@ class LiveRun:
         if not (faults := await self._desk.whom_nobody_knows(plan)):
             return True
         if self._desk.clock.now() < self.state.started_at + self._desk.settings.card_ttl_s:
-            names = sorted({task.worker for task in plan.tasks} - self._desk.roster.known)
+            names = sorted(named(plan) - self._desk.roster.known)
             await self._wait_because(f"no worker called {', '.join(names)} is known yet")
         else:
             await self._append(PlanRejected(faults=tuple(faults)), wait=False)

@@ -1,7 +1,6 @@
 """The supervisor: a process that holds runs. Any number of them share the requests of a team."""
 
 import asyncio
-import contextlib
 import dataclasses
 
 import msgspec
@@ -28,6 +27,7 @@ from actors.supervisor.roster import Roster
 from actors.supervisor.synthesizer import Synthesizer
 from actors.verdict import Refuse, Verdict
 from protocol import codec, streams, subjects
+from protocol.errors import BusError
 from protocol.ids import derived_run_id, is_run_id
 from protocol.messages import Budget, Request
 
@@ -67,16 +67,14 @@ class Supervisor:
         ):
             await self._desk.look_around()
             forget = self._bus.on_reconnect(self._look)
-            ticks = asyncio.create_task(self._tick())
-            stops = asyncio.create_task(self._stop_runs(stop))
-            try:
-                await runner.run(stop, self._settings.grace_s)
-            finally:
-                forget()
-                for task in (ticks, stops):
-                    task.cancel()
-                    with contextlib.suppress(asyncio.CancelledError):
-                        await task
+            async with asyncio.TaskGroup() as group:
+                beside = [group.create_task(self._tick()), group.create_task(self._stop_runs(stop))]
+                try:
+                    await runner.run(stop, self._settings.grace_s)
+                finally:
+                    forget()
+                    for task in beside:
+                        task.cancel()
 
     async def _handle(self, lease: Lease) -> Verdict:
         stored = lease.delivery.message
@@ -118,7 +116,10 @@ class Supervisor:
             now = self._desk.clock.now()
             if self._runs and now >= looked + LOOK_AROUND_S:
                 looked = now
-                await self._desk.look_around()
+                try:
+                    await self._desk.look_around()
+                except BusError as error:  # what was known a moment ago has to do; time must not stand still
+                    log.warning("supervisor.blind", error=str(error))
             for live in self._all():
                 live.tick(now)
 

@@ -1,7 +1,6 @@
 """A worker at work: one more subscriber. Any number of processes of one kind share its queue."""
 
 import asyncio
-import contextlib
 import inspect
 from collections import deque
 from statistics import median
@@ -81,14 +80,13 @@ class WorkerProcess:
         async with (
             self._bus.subscribe(subjects.CANCELS, self._cancel),
             Heartbeat(self._bus, self._clock, key, self._card, self._settings.heartbeat_s) as heartbeat,
+            asyncio.TaskGroup() as group,
         ):
-            stops = asyncio.create_task(self._note_stop(stop, heartbeat))
+            stops = group.create_task(self._note_stop(stop, heartbeat))
             try:
                 await self._runner.run(stop, self._settings.grace_s)
             finally:
                 stops.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await stops
 
     async def _handle(self, lease: Lease) -> Verdict:
         stored, count = lease.delivery.message, lease.delivery.count

@@ -17,7 +17,7 @@ from protocol import codec, streams, subjects
 from protocol.controls import Approve, Reject
 from protocol.events import Event, Finished, Planned, Started
 from protocol.ids import new_run_id
-from protocol.messages import Answer, Handoff, Plan, Request, Result, Task, Usage
+from protocol.messages import Answer, Card, Handoff, Plan, Request, Result, Task, Usage
 from protocol.subjects import TaskAddress
 
 SETTINGS = Settings(ack_wait_s=2.0, poll_s=1.0, heartbeat_s=1.0, card_ttl_s=3.0, breaker_failures=10_000)
@@ -248,3 +248,26 @@ async def test_a_refusal_is_heard_and_read_but_refuses_only_the_plan_it_was_mean
     assert plans() == 2, "the stream was read meanwhile, and said nothing new"
     await world.client.publish(subjects.control(run), codec.encode(Approve()))
     assert (await world.answer(run)).status == "complete"
+
+
+async def test_a_stand_in_is_known_even_when_the_card_that_named_it_is_gone(world: World) -> None:
+    supervisor = Supervisor(world.client, world.clock, world.model, SETTINGS, instance="s")
+    desk = supervisor._desk  # pyright: ignore[reportPrivateUsage]
+    key = subjects.card("default", "weak", "i")
+    await world.client.put_card(key, codec.encode(Card(worker="weak", instance="i", fallback="strong")))
+    await desk.look_around()
+    await world.client.drop_card(key)
+    await world.clock.advance(5)
+    await desk.look_around()
+    assert desk.view.alive == frozenset()
+    assert desk.view.fallbacks == {"weak": "strong"}
+
+
+async def test_a_plan_with_a_fallback_that_nobody_knows_is_refused(world: World) -> None:
+    world.start(echo)
+    run = new_run_id()
+    tasks = (Task(id="a", worker="w", intent="x", fallback="ghost"),)
+    await world.ask(Request(id=run, plan=Plan(tasks=tasks), synthesis=False))
+    answer = await world.answer(run)
+    assert answer.status == "failed"
+    assert "task 'a' has the fallback 'ghost', and there is no such worker" in answer.text
