@@ -29,6 +29,8 @@ Answer with one line for each that you can decide: its number, a colon, who is r
 results do not settle: do not guess."""
 SUCCESS = "A line such as `1: the second, because it is newer` for every contradiction that the results settle."
 
+LONGEST_CLAIM = 500
+
 _LINE = re.compile(r"^\W*(\d+)\W*[:.)]\W*\s*(\S.*)$", re.MULTILINE)
 
 
@@ -63,9 +65,14 @@ def judge(state: RunState, view: View) -> list[Decision]:
 def _case(state: RunState) -> Task:
     """The task for the judge, under an id that no task of the plan has."""
     names = (TASK, *(f"{TASK}-{number}" for number in range(2, len(state.tasks) + 3)))
-    rows = [f"{n}. {c.claim} (tasks: {', '.join(c.tasks)})" for n, c in enumerate(contradictions_of(state), 1)]
+    rows = [f"{n}. {_line(c.claim)} (tasks: {', '.join(c.tasks)})" for n, c in enumerate(contradictions_of(state), 1)]
     intent = INTENT.format(rows="\n".join(rows))
     return Task(id=next(n for n in names if n not in state.tasks), worker=JUDGE, intent=intent, success=SUCCESS)
+
+
+def _line(claim: str) -> str:
+    """A claim was written by a model that read what others wrote: it stays one line among the rows."""
+    return " ".join(claim.split())[:LONGEST_CLAIM]
 
 
 def _evidence(state: RunState) -> tuple[Context, ...]:
