@@ -99,14 +99,12 @@ class WorkerProcess:
             reason = f"handed out {count} times without an outcome: every instance that took it was lost"
             return await self._refuse(address, "poison", reason)
         logbook = Logbook(self._bus, address, lease)
-        if not self._may_skip_look(stored, count):
-            if not await logbook.look():
-                return Ack()
-            if logbook.steps or count > 1:
-                await logbook.claim(self._instance)
+        # Before the look: a cancel that comes while it is under way would be neither seen nor heard.
         job = Job(address.task)
         self._jobs.setdefault(address.run, set()).add(job)
         try:
+            if not self._may_skip_look(stored, count) and not await self._is_due(logbook, count):
+                return Ack()
             return await self._do(handoff, address, logbook)
         except asyncio.CancelledError:
             if job.unwanted and job.task and job.task.uncancel() == 0:
@@ -119,6 +117,14 @@ class WorkerProcess:
             self._jobs[address.run].discard(job)
             if not self._jobs[address.run]:
                 del self._jobs[address.run]
+
+    async def _is_due(self, logbook: Logbook, count: int) -> bool:
+        """Look whether there is anything left to do, and claim what somebody else may think is theirs."""
+        if not await logbook.look():
+            return False
+        if logbook.steps or count > 1:
+            await logbook.claim(self._instance)
+        return True
 
     def _may_skip_look(self, stored: Stored, count: int) -> bool:
         """A function pays nothing, so a handoff that is young and comes for the first time is simply done."""
