@@ -72,6 +72,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
             "actors.worker.definition",
             "actors.worker.heartbeat",
             "actors.worker.logbook",
+            "actors.worker.stopping",
             "protocol",
             "observability",
         }

@@ -19,6 +19,7 @@ from actors.verdict import Ack, Refuse, Verdict
 from actors.worker.definition import Worker
 from actors.worker.heartbeat import Heartbeat
 from actors.worker.logbook import ends_run, is_cancel
+from actors.worker.stopping import DROPPED, unwanted
 from protocol import codec, streams, subjects
 from protocol.errors import ConflictError, UndecodableError
 from protocol.messages import Card, Fault, Handoff, Result
@@ -41,6 +42,7 @@ class PersonProcess:
         self._instance = instance
         self._slots = worker.concurrency or SLOTS
         self._held: dict[TaskAddress, asyncio.Event] = {}
+        self._dropped: set[TaskAddress] = set()
         self._news = asyncio.Event()
         queue = streams.task_queue(settings.team, worker.name, settings.ack_wait)
         self._runner = Runner(bus, clock, queue, self._slots, self._hold)
@@ -52,7 +54,7 @@ class PersonProcess:
         results = subjects.stored(subjects.work_of("result", team, name))
         async with (
             self._bus.subscribe(results, self._hear),
-            self._bus.subscribe(subjects.CANCELS, self._hear),
+            self._bus.subscribe(subjects.CANCELS, self._stop),
             Heartbeat(self._bus, self._clock, key, self._card, self._settings.heartbeat_s),
             asyncio.TaskGroup() as group,
         ):
@@ -91,6 +93,13 @@ class PersonProcess:
     def _hear(self, _: Stored) -> None:
         self._news.set()
 
+    def _stop(self, stored: Stored) -> None:
+        """A run is over, which the look finds out, or some of its tasks are not wanted any more."""
+        told = unwanted(stored)
+        if told and told.tasks:
+            self._dropped |= {held for held in self._held if held.run == told.run and told.has(held.task)}
+        self._news.set()
+
     async def _remind(self) -> None:
         """What is republished may have gaps: look now and then."""
         while True:
@@ -101,6 +110,8 @@ class PersonProcess:
         while True:
             await self._news.wait()
             self._news.clear()
+            while self._dropped:
+                await self._fail(self._dropped.pop(), DROPPED)
             for address in await self._over(list(self._held)):
                 if address in self._held:
                     self._held[address].set()
@@ -117,14 +128,16 @@ class PersonProcess:
         return [address for address in held if address.result in found or address.run in ended]
 
     async def _refuse(self, address: TaskAddress, reason: str) -> Verdict:
+        await self._fail(address, Fault(kind="undecodable", message=reason[:1000]))
+        return Refuse(reason)
+
+    async def _fail(self, address: TaskAddress, fault: Fault) -> None:
         run, _, worker, task, attempt = address
-        fault = Fault(kind="undecodable", message=reason[:1000])
         result = Result(
             run=run, task=task, attempt=attempt, worker=worker, instance=self._instance, status="failed", error=fault
         )
         with contextlib.suppress(ConflictError):
             await self._bus.publish(address.result, codec.encode(result), expect=0)
-        return Refuse(reason)
 
     async def _card(self) -> Card:
         name = subjects.durable(self._settings.team, self.worker.name)

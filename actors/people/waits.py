@@ -101,7 +101,7 @@ class Waits:
         ]
 
     def _wanted(self, address: TaskAddress) -> bool:
-        task = self.state.tasks.get(address.task)
+        task = self.state.find(address.task)
         handed = task is not None and task.status == "handed" and task.attempt == address.attempt
         return handed and not self.over
 

@@ -85,6 +85,10 @@ class RunState:
         """The tasks of the plan, in its order."""
         return self.board.tasks
 
+    def find(self, name: str) -> TaskState | None:
+        """A task of the plan, or the one of a judge beside it."""
+        return self.board.tasks.get(name) or self.court.tasks.get(name)
+
     @property
     def deadline(self) -> float:
         """The moment (Unix time) after which only what is there counts; the time a person takes is not counted."""

@@ -22,10 +22,11 @@ from actors.worker.ending import Over, Yielded
 from actors.worker.heartbeat import Heartbeat
 from actors.worker.logbook import Logbook
 from actors.worker.moves import spent
+from actors.worker.stopping import DROPPED, unwanted
 from observability.logs import trace_of
 from protocol import codec, streams, subjects
 from protocol.errors import ConflictError, DeclinedError, FencedError, HandoffError, TooLargeError, UndecodableError
-from protocol.messages import NOTHING, Card, Fault, Handoff, Result, ResultStatus, Stop, Usage
+from protocol.messages import NOTHING, Card, Fault, Handoff, Result, ResultStatus, Usage
 from protocol.subjects import TaskAddress
 
 RECENT = 64
@@ -33,9 +34,6 @@ LONGEST = 4000
 MOST_FINDINGS = 20
 
 log = structlog.get_logger()
-
-
-DROPPED = Fault(kind="cancelled", message="the plan no longer has this task")
 
 
 class Job:
@@ -228,16 +226,12 @@ class WorkerProcess:
         )
 
     def _cancel(self, stored: Stored) -> None:
-        """Stop what is no longer wanted: some tasks of a run, or all of it if none is named."""
-        try:
-            tasks = codec.decode(stored.data, Stop).tasks if stored.data else ()
-        except UndecodableError as error:
-            log.warning("cancel.unreadable", subject=stored.subject, error=str(error))
-            return
-        for job in self._jobs.get(stored.subject.rpartition(".")[2], ()):
-            if not job.unwanted and job.task and (not tasks or job.name in tasks):
+        """Stop what is no longer wanted."""
+        told = unwanted(stored)
+        for job in self._jobs.get(told.run, ()) if told else ():
+            if not job.unwanted and job.task and told and told.has(job.name):
                 job.unwanted = True
-                job.dropped = bool(tasks)
+                job.dropped = bool(told.tasks)
                 job.task.cancel()
 
     async def _note_stop(self, stop: asyncio.Event, heartbeat: Heartbeat) -> None:

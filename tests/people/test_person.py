@@ -22,7 +22,7 @@ from protocol.controls import Cancel
 from protocol.errors import HandoffError, InvalidError
 from protocol.events import Event, Finished, Replanned
 from protocol.ids import RunId, new_run_id
-from protocol.messages import Answer, Plan, Request, Result, Task, Usage
+from protocol.messages import Answer, Plan, Request, Result, Stop, Task, Usage
 from protocol.subjects import TaskAddress
 
 SETTINGS = Settings(ack_wait_s=2.0, poll_s=1.0, heartbeat_s=1.0, card_ttl_s=3.0, deliveries=3)
@@ -211,6 +211,20 @@ async def test_a_cancelled_run_leaves_the_inbox_within_a_second(world: World) ->
     await world.client.publish(subjects.control(run), codec.encode(Cancel()))
     assert await world.settles(1)
     assert await world.inbox.open() == []
+
+
+async def test_a_task_that_the_plan_dropped_leaves_the_inbox_within_a_second_and_the_others_stay(world: World) -> None:
+    world.hold()
+    tasks = tuple(Task(id=name, worker="counsel", intent=f"read {name}") for name in ("old", "new"))
+    run = await world.ask(Plan(tasks=tasks))
+    await world.opens(2)
+    await world.client.emit(subjects.cancel(run), codec.encode(Stop(tasks=("old",))))
+    await world.clock.advance(1.0)
+    assert [item.handoff.task for item in await world.inbox.open()] == ["new"]
+    stored = world.server.stream(streams.RUNS).read(subjects.run_work(run, "result"), 0)
+    (result,) = [codec.decode(message.data, Result) for message in stored]
+    assert result.error is not None
+    assert (result.task, result.status, result.error.kind) == ("old", "failed", "cancelled")
 
 
 async def test_many_handoffs_wait_beside_each_other_and_beyond_the_slots(world: World) -> None:

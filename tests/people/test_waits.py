@@ -7,7 +7,7 @@ from actors.people.waits import Waits
 from actors.record import Entry, Recorded
 from protocol import subjects
 from protocol.controls import Approve, Cancel, Reject
-from protocol.events import Cancelled, Expired, Finished, Planned, Replanned, Started
+from protocol.events import Cancelled, Expired, Finished, Judging, Planned, Replanned, Started
 from protocol.ids import RunId
 from protocol.messages import Answer, Handoff, Plan, Request, Result, Task
 from protocol.steps import ConfirmAsked, Confirmed, ModelCalled, ToolCalled
@@ -51,6 +51,19 @@ def test_a_handoff_waits_until_its_time_is_up() -> None:
     (item,) = told().handoffs(99.0)
     assert (item.ref, item.address, item.since) == ("aaaaaaaa/t", ADDRESS, 3.0)
     assert told().handoffs(100.0) == []
+
+
+def test_a_person_who_judges_finds_the_case_though_it_is_not_in_the_plan() -> None:
+    case = Task(id="verdict", worker="judge", intent="who is right?")
+    waits = Waits()
+    request = Request(id=RUN, text="x", team="default")
+    handoff = msgspec.structs.replace(HANDOFF, task="verdict", to_agent="judge")
+    address = ADDRESS._replace(worker="judge", task="verdict")
+    events = (Started(epoch=1, supervisor="s", request=request), Planned(plan=PLAN), Judging(task=case))
+    for seq, event in enumerate(events, 1):
+        waits.take(Recorded(seq=seq, time=1.0, subject=subjects.log(RUN), message=event))
+    waits.take(Recorded(seq=4, time=1.0, subject=address.handoff, message=handoff))
+    assert [item.handoff.task for item in waits.handoffs(2.0)] == ["verdict"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,36 @@
+"""What is said on the cancel subject: a run is over, or some of its tasks are no longer wanted."""
+
+from typing import NamedTuple
+
+import structlog
+
+from actors.bus.port import Stored
+from protocol import codec, subjects
+from protocol.errors import UndecodableError
+from protocol.messages import Fault, Stop
+
+DROPPED = Fault(kind="cancelled", message="the plan no longer has this task")
+"""Why a task has no result that the run goes on without: it is told so that what it cost is counted."""
+
+log = structlog.get_logger()
+
+
+class Unwanted(NamedTuple):
+    """Tasks of a run; all of them if none is named."""
+
+    run: str
+    tasks: tuple[str, ...]
+
+    def has(self, task: str) -> bool:
+        """Whether a task of the run is meant."""
+        return not self.tasks or task in self.tasks
+
+
+def unwanted(stored: Stored) -> Unwanted | None:
+    """What is no longer wanted; None for what cannot be read."""
+    try:
+        tasks = codec.decode(stored.data, Stop).tasks if stored.data else ()
+    except UndecodableError as error:
+        log.warning("cancel.unreadable", subject=stored.subject, error=str(error))
+        return None
+    return Unwanted(subjects.run_of(stored.subject), tasks)
