@@ -240,7 +240,7 @@ def activity(row: Row) -> str:
 def fold(rows: Sequence[Row], room: int) -> tuple[list[Row], Counter[State]]:
     """The rows that fit, in the order of the plan, and how many of each state do not; each count takes a line too."""
     left, folded = list(rows), Counter[State]()
-    for counts in range(len(FOLDED) + 2):
+    for counts in range(room + 1):
         left, folded = _folded(rows, max(0, room - counts))
         if len(left) + len(folded) <= room:
             break
