@@ -145,7 +145,7 @@ async def test_an_output_too_big_for_a_message_travels_as_an_artifact(stage: Sta
     answer = await asyncio.wait_for(run.answer(), 20)
     assert answer.status == "complete"
     assert "700,000 bytes, is the artifact" in answer.text
-    name = answer.text.partition("is the artifact ")[2].partition("]")[0]
+    name = answer.text.partition("is the artifact ")[2].partition(",")[0]
     assert await stage.bus.get_artifact(name) == b"x" * 700_000
 
 
