@@ -20,7 +20,7 @@ from protocol.events import (
     Synthesized,
     Waiting,
 )
-from protocol.messages import Answer, Budget, Handoff, Plan, Request, Result, Task
+from protocol.messages import Answer, Budget, Estimate, Handoff, Plan, Request, Result, Task
 
 ECHO = {"id": "e", "worker": "echo", "intent": "say hello to Ada", "success": "hello is said"}
 
@@ -340,3 +340,30 @@ async def test_instructions_in_a_result_change_nothing(stage: Stage) -> None:
     assert answer.status == "complete"
     handed = await events(stage, Handoff)
     assert [(h.to_agent, h.budget) for h in handed] == [("echo", Budget())]
+
+
+async def test_a_plan_is_priced_before_it_runs_by_the_models_that_will_do_it(stage: Stage) -> None:
+    two = plan(ECHO, {"id": "r", "worker": "reader", "intent": "read page one", "success": "read"})
+    rules = [
+        {"role": "planner", "contains": "at a provider", "plan": two, "model": "claude-sonnet-5-5"},
+        {"role": "planner", "contains": "at a stranger", "plan": two, "model": "mystery-1"},
+        {"role": "planner", "plan": two},
+    ]
+    await stage.model({"rules": rules})
+    await stage.worker("echo", "reader")
+    await stage.supervisor()
+    found: list[Estimate] = []
+    for where in ("at a provider", "at a stranger", "offline"):
+        run = await stage.client.submit(Request(text=f"Say hello {where}", review=True))
+        planned = (await stage.stored(run, Planned)).message
+        assert isinstance(planned, Planned)
+        assert planned.estimate is not None
+        assert (planned.estimate.tasks, planned.estimate.model_calls) == (2, 4)
+        found.append(planned.estimate)
+        await run.cancel()
+    paid, unknown, free = found
+    assert paid.usd_low is not None
+    assert paid.usd_high is not None
+    assert 0 < paid.usd_low < paid.usd_high < 1
+    assert (unknown.usd_low, unknown.usd_high) == (None, None), "unknown is never 0"
+    assert (free.usd_low, free.usd_high) == (0.0, 0.0)
