@@ -1,7 +1,7 @@
 """Events: what the supervisor decided, one after the other, on the log of the run.
 
-A call to a model ends in exactly one Event, so that a resumed run never asks again for what it already knows. Dispatch
-and return are not here: they are the Handoff and the Result themselves.
+A call to a model ends in exactly one Event, so that a resumed run never asks again for what it already knows; `usage`
+is what it cost and `model` who was asked. Dispatch and return are not here: they are the Handoff and the Result.
 """
 
 from protocol.messages import Answer, Contradiction, Estimate, Message, Plan, Request, Task, Usage
@@ -11,6 +11,7 @@ class Started(Message, frozen=True, kw_only=True, tag="started", tag_field="type
     """A supervisor took the run; every takeover has a higher epoch than the one before.
 
     `request_seq` is the place of the request in its stream; `nonce` tells two takeovers by one supervisor apart.
+    `asked_at` is when the request was stored (Unix time); `traceparent` is what it was sent under, if that is known.
     """
 
     epoch: int
@@ -18,6 +19,8 @@ class Started(Message, frozen=True, kw_only=True, tag="started", tag_field="type
     request: Request
     request_seq: int = 0
     nonce: str = ""
+    asked_at: float = 0.0
+    traceparent: str = ""
 
 
 class Planned(Message, frozen=True, kw_only=True, tag="planned", tag_field="type"):
@@ -26,6 +29,7 @@ class Planned(Message, frozen=True, kw_only=True, tag="planned", tag_field="type
     plan: Plan
     usage: Usage = Usage()
     estimate: Estimate | None = None
+    model: str = ""
 
 
 class PlanRejected(Message, frozen=True, kw_only=True, tag="plan_rejected", tag_field="type"):
@@ -39,6 +43,7 @@ class PlanRejected(Message, frozen=True, kw_only=True, tag="plan_rejected", tag_
     reply: str = ""
     reviewed: bool = False
     hopeless: bool = False
+    model: str = ""
 
 
 class Approved(Message, frozen=True, kw_only=True, tag="approved", tag_field="type"):
@@ -54,6 +59,7 @@ class Replanned(Message, frozen=True, kw_only=True, tag="replanned", tag_field="
     plan: Plan
     reasons: tuple[str, ...]
     usage: Usage = Usage()
+    model: str = ""
 
 
 class ReplanFailed(Message, frozen=True, kw_only=True, tag="replan_failed", tag_field="type"):
@@ -62,6 +68,7 @@ class ReplanFailed(Message, frozen=True, kw_only=True, tag="replan_failed", tag_
     reasons: tuple[str, ...]
     faults: tuple[str, ...]
     usage: Usage = Usage()
+    model: str = ""
 
 
 class Refined(Message, frozen=True, kw_only=True, tag="refined", tag_field="type"):
@@ -73,6 +80,7 @@ class Refined(Message, frozen=True, kw_only=True, tag="refined", tag_field="type
     not_before: float
     reason: str
     usage: Usage = Usage()
+    model: str = ""
 
 
 class Rerouted(Message, frozen=True, kw_only=True, tag="rerouted", tag_field="type"):
@@ -97,6 +105,7 @@ class Condensed(Message, frozen=True, kw_only=True, tag="condensed", tag_field="
     key: str
     text: str
     usage: Usage = Usage()
+    model: str = ""
 
 
 class Judging(Message, frozen=True, kw_only=True, tag="judging", tag_field="type"):
@@ -110,6 +119,7 @@ class Judged(Message, frozen=True, kw_only=True, tag="judged", tag_field="type")
 
     contradictions: tuple[Contradiction, ...]
     usage: Usage = Usage()
+    model: str = ""
 
 
 class Waiting(Message, frozen=True, kw_only=True, tag="waiting", tag_field="type"):
@@ -157,6 +167,7 @@ class Synthesized(Message, frozen=True, kw_only=True, tag="synthesized", tag_fie
     more: tuple[str, ...] = ()
     usage: Usage = Usage()
     failed: str = ""
+    model: str = ""
 
 
 class Finished(Message, frozen=True, kw_only=True, tag="finished", tag_field="type"):

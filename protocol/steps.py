@@ -13,12 +13,13 @@ class Taken(Message, frozen=True, kw_only=True, tag="taken", tag_field="type"):
 
 
 class ModelCalled(Message, frozen=True, kw_only=True, tag="model_called", tag_field="type"):
-    """One turn of the model, its content exactly as the provider gave it."""
+    """One turn of the model, its content exactly as the provider gave it. `asked` is the name it was asked by."""
 
     model: str
     content: msgspec.Raw
     stop_reason: str | None
     usage: Usage = Usage()
+    asked: str = ""
 
 
 class ToolCalled(Message, frozen=True, kw_only=True, tag="tool_called", tag_field="type"):

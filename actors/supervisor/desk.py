@@ -35,6 +35,7 @@ ENVELOPE_BYTES = 16 * 1024
 """What a message needs beside its longest text."""
 
 HEADROOM_BYTES = 1024
+LONGEST_HEADER = 256
 CUT = " [cut: the whole is in the artifact]"
 
 
@@ -146,10 +147,17 @@ class Desk:
         headers = {"traceparent": traceparent(handoff.run, span)}
         return await self.bus.send(address.handoff, codec.encode(handoff), expect=0, headers=headers)
 
-    def started(self, epoch: int, request: Request, seq: int) -> Started:
+    def started(self, epoch: int, request: Request, stored: Stored) -> Started:
         """The event by which this supervisor takes a run."""
-        nonce = secrets.token_hex(4)
-        return Started(epoch=epoch, supervisor=self.instance, request=request, request_seq=seq, nonce=nonce)
+        return Started(
+            epoch=epoch,
+            supervisor=self.instance,
+            request=request,
+            request_seq=stored.seq,
+            nonce=secrets.token_hex(4),
+            asked_at=stored.time,
+            traceparent=stored.headers.get("traceparent", "")[:LONGEST_HEADER],
+        )
 
     async def note_success(self, message: Entry) -> None:
         """A task was completed: what was counted against its worker is forgotten."""

@@ -24,7 +24,7 @@ class Judge:
         filled = await self._role.fill(run, prompts.judging(state, disputed), prompts.verdict_tool())
         verdicts = _verdicts(filled.found or {})
         settled = [_with(contradiction, verdicts.get(n, "")) for n, contradiction in enumerate(disputed, 1)]
-        return Judged(contradictions=tuple(settled), usage=filled.usage)
+        return Judged(contradictions=tuple(settled), usage=filled.usage, model=filled.model)
 
 
 def _with(contradiction: Contradiction, resolution: str) -> Contradiction:

@@ -132,7 +132,7 @@ class LiveRun:
         await self._stop_unwanted()
 
     async def _start(self, epoch: int) -> None:
-        await self._append(self._desk.started(epoch, self._request, self._lease.delivery.message.seq))
+        await self._append(self._desk.started(epoch, self._request, self._lease.delivery.message))
         self._alarm.heard()
 
     async def _act(self) -> None:

@@ -35,16 +35,19 @@ class Planner:
         asked = prompts.planning(request, faults, self._most_tasks)
         filled = await self._role.fill(request.id, asked, prompts.plan_tool(workers))
         if filled.found is None:
-            return PlanRejected(faults=(f"there is no plan: {filled.fault}",), usage=filled.usage, reply=filled.said)
+            fault = f"there is no plan: {filled.fault}"
+            return PlanRejected(faults=(fault,), usage=filled.usage, reply=filled.said, model=filled.model)
         if cannot := _cannot(filled.found):
-            return PlanRejected(faults=(_nobody(cannot, workers),), usage=filled.usage, hopeless=True)
+            nobody = _nobody(cannot, workers)
+            return PlanRejected(faults=(nobody,), usage=filled.usage, hopeless=True, model=filled.model)
         plan, wrong = self._checked(filled.found, request, workers)
         if plan is None or wrong:
-            return PlanRejected(faults=tuple(wrong), usage=filled.usage)
+            return PlanRejected(faults=tuple(wrong), usage=filled.usage, model=filled.model)
         # Who answered tells whether prices are known, and whether calls are paid for at all.
         usd = filled.usage.usd
         costs = UNKNOWN if usd is None else self._pricing.costs(workers, free=usd == 0)
-        return Planned(plan=plan, usage=filled.usage, estimate=planned_estimate(plan, costs))
+        estimate = planned_estimate(plan, costs)
+        return Planned(plan=plan, usage=filled.usage, estimate=estimate, model=filled.model)
 
     async def replan(self, state: RunState, workers: Workers, reasons: Sequence[str]) -> Replanned | ReplanFailed:
         """A new revision within the tries there are, or everything that was wrong with the last one."""
@@ -58,11 +61,11 @@ class Planner:
                 wrong = [f"there is no plan: {filled.fault}"]
                 continue
             if cannot := _cannot(filled.found):
-                return ReplanFailed(reasons=tuple(reasons), faults=(cannot,), usage=usage)
+                return ReplanFailed(reasons=tuple(reasons), faults=(cannot,), usage=usage, model=filled.model)
             plan, wrong = self._checked(filled.found, request, [*workers, *_known(state)], state)
             if plan is not None and not wrong:
-                return Replanned(plan=plan, reasons=tuple(reasons), usage=usage)
-        return ReplanFailed(reasons=tuple(reasons), faults=tuple(wrong), usage=usage)
+                return Replanned(plan=plan, reasons=tuple(reasons), usage=usage, model=filled.model)
+        return ReplanFailed(reasons=tuple(reasons), faults=tuple(wrong), usage=usage, model=self._role.model_name)
 
     def _checked(
         self, found: dict[str, Any], request: Request, workers: Sequence[str] | Workers, state: RunState | None = None

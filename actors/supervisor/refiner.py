@@ -27,4 +27,5 @@ class Refiner:
             not_before=not_before,
             reason=reason_of(task),
             usage=filled.usage,
+            model=filled.model,
         )

@@ -18,6 +18,7 @@ class Filled(msgspec.Struct, frozen=True, kw_only=True):
     fault: str = ""
     said: str = ""
     usage: Usage = Usage()
+    model: str = ""
 
 
 class Role:
@@ -26,7 +27,7 @@ class Role:
     def __init__(self, model: Model, *, name: str, model_name: str, system: str, max_tokens: int) -> None:
         self.name = name
         self._model = model
-        self._model_name = model_name
+        self.model_name = model_name
         self._system = system
         self._max_tokens = max_tokens
 
@@ -36,10 +37,11 @@ class Role:
         try:
             reply = await self._model.call(call)
         except ModelError as error:
-            return Filled(found=None, fault=f"the model gave no answer: {error}", usage=Usage(model_calls=1))
+            fault = f"the model gave no answer: {error}"
+            return Filled(found=None, fault=fault, usage=Usage(model_calls=1), model=self.model_name)
         found = structured(reply, tool.name)
         fault = "" if found is not None else f"the reply does not use the tool {tool.name}"
-        return Filled(found=found, fault=fault, said=reply.text[:500], usage=reply.usage)
+        return Filled(found=found, fault=fault, said=reply.text[:500], usage=reply.usage, model=self.model_name)
 
     async def write(
         self, run: str, text: str, tools: Sequence[ToolSpec] = (), said: Callable[[str], None] | None = None
@@ -55,6 +57,6 @@ class Role:
             turns=[Turn(role="user", content=text)],
             tools=tools,
             force=force,
-            model=self._model_name,
+            model=self.model_name,
             max_tokens=self._max_tokens,
         )

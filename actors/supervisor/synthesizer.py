@@ -35,12 +35,12 @@ class Synthesizer:
         try:
             reply = await self._writer.write(run, prompts.synthesis(state), [prompts.report_tool()], said)
         except ModelError as error:
-            return Synthesized(text="", failed=f"the synthesizer failed: {error}", usage=Usage(model_calls=1))
+            failed = f"the synthesizer failed: {error}"
+            return Synthesized(text="", failed=failed, usage=Usage(model_calls=1), model=self._writer.model_name)
         text = reply.text.strip()
         if not text:
-            return Synthesized(
-                text="", failed=f"the synthesizer wrote nothing ({reply.stop_reason})", usage=reply.usage
-            )
+            failed = f"the synthesizer wrote nothing ({reply.stop_reason})"
+            return Synthesized(text="", failed=failed, usage=reply.usage, model=self._writer.model_name)
         report = _report(reply, set(state.tasks))
         return Synthesized(
             text=text,
@@ -49,6 +49,7 @@ class Synthesizer:
             confidence=report.confidence,
             more=report.more,
             usage=reply.usage,
+            model=self._writer.model_name,
         )
 
     async def condense(self, run: str, state: RunState, key: str, results: Sequence[Result]) -> Condensed:
@@ -61,7 +62,7 @@ class Synthesizer:
         room = max(200, state.limits.reading // 8)
         if not text or len(text) > room:
             text = (text or "\n".join(result.output for result in results))[:room] + "\n[cut]"
-        return Condensed(key=key, text=text, usage=usage)
+        return Condensed(key=key, text=text, usage=usage, model=self._condenser.model_name)
 
 
 def _report(reply: Reply, tasks: set[str]) -> Report:

@@ -129,7 +129,13 @@ class Agent:
             reply = await self._model.call(call, said=feed.say)
         content = msgspec.Raw(msgspec.json.encode(reply.content))
         await logbook.write(
-            ModelCalled(model=reply.model, content=content, stop_reason=reply.stop_reason, usage=reply.usage)
+            ModelCalled(
+                model=reply.model,
+                content=content,
+                stop_reason=reply.stop_reason,
+                usage=reply.usage,
+                asked=call.model,
+            )
         )
 
     async def _call_tools(self, handoff: Handoff, logbook: Logbook, uses: list[Block], stopping: asyncio.Event) -> None:
