@@ -1,12 +1,24 @@
 """Trace context: the run is the trace, and it travels in message headers."""
 
+import re
+
+_HEADER = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}")
+
 
 def traceparent(run: str, span: str) -> str:
     """The W3C header for a message of a run, sent under a span."""
     return f"00-{run}-{span}-01"
 
 
+def parse(header: str) -> tuple[str, str] | None:
+    """The trace and the span that a W3C header names; None if it is not one."""
+    found = _HEADER.fullmatch(header.strip())
+    if found is None or found[1] == "0" * 32 or found[2] == "0" * 16:
+        return None
+    return found[1], found[2]
+
+
 def parent_span(header: str) -> str | None:
     """The span that a W3C header names; None if it is not one."""
-    parts = header.split("-")
-    return parts[2] if len(parts) == 4 and len(parts[2]) == 16 else None
+    found = parse(header)
+    return found[1] if found else None

@@ -13,6 +13,8 @@ STORED = "handoff.stored.>"
 DEAD = "handoff.dead.*"
 CANCELS = "handoff.cancel.*"
 BREAKERS = "$KV.handoff_breakers.>"
+TASK_TEMPLATE = "handoff.run.{run}.task.{team}.{worker}.{task}.{attempt}"
+"""What all subjects of Handoffs have in common, for those who count by subject."""
 
 
 class TaskAddress(NamedTuple):

@@ -24,10 +24,11 @@ from actors.supervisor.pricing import Pricing
 from actors.supervisor.refiner import Refiner
 from actors.supervisor.roster import Roster
 from actors.supervisor.synthesizer import Synthesizer
+from observability import span_ids
 from observability.context import traceparent
 from protocol import codec, streams, subjects
 from protocol.events import Started
-from protocol.ids import RunId, span_id
+from protocol.ids import RunId
 from protocol.messages import Answer, Artifact, Card, Handoff, Plan, Request, Result, Stop
 from protocol.subjects import TaskAddress
 
@@ -143,7 +144,7 @@ class Desk:
     async def send_handoff(self, handoff: Handoff) -> "asyncio.Future[int]":
         """Hand it out, write-once; the future tells whether it was stored, or was there already."""
         address = self._address(handoff.run, handoff.to_agent, handoff.task, handoff.attempt)
-        span = span_id(handoff.run, "dispatch", handoff.task, handoff.attempt)
+        span = span_ids.dispatch(handoff.run, handoff.task, handoff.attempt)
         headers = {"traceparent": traceparent(handoff.run, span)}
         return await self.bus.send(address.handoff, codec.encode(handoff), expect=0, headers=headers)
 

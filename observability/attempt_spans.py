@@ -1,0 +1,166 @@
+"""The spans of one attempt at a task: its handoff, everyone who worked on it, their model calls and tool calls."""
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from observability import names, span_ids
+from observability.call_spans import chat_span, task_attributes, took_ns, tool_span, usage_attributes
+from observability.redaction import redacted
+from observability.run_record import Attempt, StepAt
+from observability.span import Link, Moment, Span, Status, Value
+from protocol.messages import Result
+from protocol.steps import ModelCalled, Taken, ToolCalled
+from protocol.subjects import TASK_TEMPLATE, durable
+
+LONGEST_ERROR = 1000
+LOST = "ended without a result: the worker was killed, stopped or replaced"
+
+
+class Telling(msgspec.Struct, frozen=True, kw_only=True):
+    """How to tell it. `end_ns` is the last moment of the run; `done` names the execution that completed each task."""
+
+    end_ns: int
+    over: bool
+    done: Mapping[str, str] = {}
+    causes: Mapping[tuple[str, int], str] = {}
+    content: bool = False
+
+
+def attempt_spans(attempt: Attempt, telling: Telling) -> Iterator[Span]:
+    """The handoff as a PRODUCER, each execution as a CONSUMER below it, calls below these."""
+    executions = attempt.executions()
+    begins = [_begin(attempt, executions, number) for number in range(len(executions))]
+    yield _dispatch(attempt, telling, begins)
+    turn = 0
+    for number, steps in enumerate(executions):
+        last = number + 1 == len(executions)
+        ends = (attempt.end_ns if attempt.result else telling.end_ns) if last else begins[number + 1]
+        yield (span := _execution(attempt, telling, number, (begins[number], max(begins[number], ends))))
+        for at in steps:
+            if isinstance(at.step, ModelCalled):
+                yield chat_span(at, turn, span)
+                turn += 1
+            elif isinstance(at.step, ToolCalled):
+                yield tool_span(attempt, at, turn - 1, span, content=telling.content)
+
+
+def last_execution(attempt: Attempt) -> str:
+    """The span of whoever had it last."""
+    run, _, _, task, number = attempt.address
+    return span_ids.execution(run, task, number, attempt.takes)
+
+
+def link(trace: str, span: str, why: str) -> Link:
+    """A link that says why it is there."""
+    return Link(trace=trace, span=span, attributes={names.LINK: why})
+
+
+def _begin(attempt: Attempt, executions: list[list[StepAt]], number: int) -> int:
+    """When an execution began: its claim tells; for the first, what it says of its own duration."""
+    steps = executions[number]
+    if number:
+        return steps[0].time_ns
+    if len(executions) == 1 and attempt.result:
+        began = attempt.end_ns - round(attempt.result.usage.seconds * 1e9)
+    else:
+        began = min((at.time_ns - took_ns(at) for at in steps), default=attempt.start_ns)
+    return max(attempt.start_ns, began)
+
+
+def _messaging(attempt: Attempt, operation: str) -> dict[str, Value]:
+    return {
+        names.SYSTEM: names.NATS,
+        names.MESSAGING_OPERATION: operation,
+        names.MESSAGING_TYPE: operation,
+        names.DESTINATION: attempt.subject or attempt.address.handoff,
+        names.TEMPLATE: TASK_TEMPLATE,
+    }
+
+
+def _dispatch(attempt: Attempt, telling: Telling, begins: list[int]) -> Span:
+    run, _, worker, task, number = attempt.address
+    attributes = task_attributes(attempt) | _messaging(attempt, "send") | {names.OUTCOME: _outcome(attempt, telling)}
+    if begins:
+        attributes[names.QUEUE_WAIT_S] = round((begins[0] - attempt.start_ns) / 1e9, 6)
+    handoff = attempt.handoff
+    links = [link(run, telling.causes[key], names.CAUSE)] if (key := (task, number)) in telling.causes else []
+    if handoff:
+        links += [link(run, telling.done[c.task], names.FAN_IN) for c in handoff.context if c.task in telling.done]
+        if handoff.context:
+            attributes[names.DEPENDS_ON] = tuple(part.task for part in handoff.context)
+        if telling.content:
+            attributes[names.INTENT] = handoff.intent
+    return Span(
+        name=names.dispatch(worker),
+        kind="producer",
+        trace=run,
+        id=span_ids.dispatch(run, task, number),
+        parent=span_ids.root(run),
+        start_ns=attempt.start_ns,
+        end_ns=attempt.end_ns if attempt.result else max(telling.end_ns, attempt.start_ns),
+        service=names.SUPERVISOR_SERVICE,
+        instance=attempt.supervisor,
+        attributes=attributes,
+        links=tuple(links),
+    )
+
+
+def _execution(attempt: Attempt, telling: Telling, number: int, times: tuple[int, int]) -> Span:
+    run, team, worker, task, attempted = attempt.address
+    lost = number < attempt.takes
+    outcome = names.LOST if lost else _outcome(attempt, telling)
+    attributes = task_attributes(attempt) | _messaging(attempt, "process") | {names.OPERATION: "invoke_agent"}
+    attributes |= {names.GROUP: durable(team, worker), names.EXECUTION: number, names.OUTCOME: outcome}
+    result = None if lost else attempt.result
+    status, error, moments = _verdict(result, lost, times[1], attributes)
+    if result:
+        attributes |= usage_attributes(result.usage)
+        if telling.content:
+            attributes[names.OUTPUT] = result.output
+    before = (link(run, span_ids.execution(run, task, attempted, number - 1), names.REDELIVERY),) if number else ()
+    return Span(
+        name=names.execution(worker),
+        kind="consumer",
+        trace=run,
+        id=span_ids.execution(run, task, attempted, number),
+        parent=span_ids.dispatch(run, task, attempted),
+        start_ns=times[0],
+        end_ns=times[1],
+        service=names.worker_service(worker),
+        instance=_instance(attempt, number),
+        attributes=attributes,
+        status=status,
+        error=error,
+        links=before,
+        events=moments,
+    )
+
+
+def _verdict(
+    result: Result | None, lost: bool, end_ns: int, attributes: dict[str, Value]
+) -> tuple[Status, str, tuple[Moment, ...]]:
+    """How an execution ended; what kind of failure it was is added to the attributes."""
+    if lost:
+        attributes[names.ERROR] = names.LOST
+        return "error", LOST, ()
+    if result is None or result.error is None:
+        return "unset", "", ()
+    attributes[names.ERROR] = result.error.kind
+    error = redacted(result.error.message)[:LONGEST_ERROR]
+    facts = {names.EXCEPTION_TYPE: result.error.kind, names.EXCEPTION_MESSAGE: error}
+    return "error", error, (Moment(name=names.EXCEPTION, time_ns=end_ns, attributes=facts),)
+
+
+def _outcome(attempt: Attempt, telling: Telling) -> str:
+    if attempt.result:
+        return attempt.result.status
+    return names.ABANDONED if telling.over else names.GOING_ON
+
+
+def _instance(attempt: Attempt, number: int) -> str:
+    """Which process it was; of the first one only its result tells."""
+    if number:
+        claims = [at.step.instance for at in attempt.steps if isinstance(at.step, Taken)]
+        return claims[number - 1]
+    return attempt.result.instance if attempt.result and not attempt.takes else ""

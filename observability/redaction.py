@@ -1,0 +1,66 @@
+"""Redaction: secrets are blanked out of whatever is told about a run.
+
+Logs, spans, faults and dead letters pass through here; what a client or a model said is passed on as it is.
+"""
+
+import re
+from collections.abc import Iterable
+from urllib.parse import quote
+
+BLANK = "[redacted]"
+SHORTEST = 6
+"""A configured secret shorter than this would blank out ordinary words."""
+
+SECRET_NAMES = ("key", "token", "password", "passwd", "secret", "authorization", "credential", "credentials", "cookie")
+
+_NAMES = r"(?:api[_-]?key|[a-z0-9_-]*(?:secret|passw(?:or)?d|token|credentials?)|authorization|x-api-key|cookie)"
+_ASSIGNED = re.compile(
+    rf"(?i)(\b{_NAMES}\b[\"']?\s*[:=]\s*)((?:(?:bearer|basic)\s+)?)(?:\"[^\"]*\"|'[^']*'|[^\s,;&\"'}}\])]+)"
+)
+_PATTERNS = (
+    (re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}"), rf"\1 {BLANK}"),
+    (re.compile(r"\b(sk-ant-|sk-|ghp_|gho_|github_pat_|xox[abpr]-|glpat-|AIza)[A-Za-z0-9_-]{8,}"), BLANK),
+    (re.compile(r"\bAKIA[0-9A-Z]{16}\b"), BLANK),
+    (re.compile(r"\bS[UAOCN][A-Z2-7]{54,}\b"), BLANK),
+    (re.compile(r"\beyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]*"), BLANK),
+    (re.compile(r"(?s)-----BEGIN [A-Z ]*(?:KEY|SEED|JWT)-----.*?(?:-----END [A-Z ]*-----|\Z)"), BLANK),
+    (re.compile(r"\b([a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/@\"'<>]+@"), rf"\1{BLANK}@"),
+)
+_MAY_HOLD = re.compile(
+    r"(?i)[:=@]|sk-|bearer|basic|gh[po]_|github_pat|xox|glpat|akia|aiza|eyj|-----|\bs[uaocn][a-z2-7]{54}"
+)
+
+_known: set[str] = set()
+
+
+def learn(secrets: Iterable[str]) -> None:
+    """Blank out these very values from now on, wherever they turn up."""
+    for secret in secrets:
+        if len(secret) >= SHORTEST:
+            _known.update({secret, quote(secret, safe="")})
+
+
+def forget() -> None:
+    """Know no secrets any more."""
+    _known.clear()
+
+
+def redacted(text: str) -> str:
+    """The text without what is a secret, or looks like one."""
+    for secret in _known:
+        if secret in text:
+            text = text.replace(secret, BLANK)
+    if not _MAY_HOLD.search(text):
+        return text
+    for pattern, instead in _PATTERNS:
+        text = pattern.sub(instead, text)
+    return _ASSIGNED.sub(_blank, text)
+
+
+def is_secret(name: str) -> bool:
+    """Whether a name says that its value is a secret."""
+    return name.lower().endswith(SECRET_NAMES)
+
+
+def _blank(found: "re.Match[str]") -> str:
+    return f"{found[1]}{found[2]}{BLANK}"
