@@ -125,3 +125,32 @@ def chat(model: str) -> str:
 def tool(name: str) -> str:
     """The span of one call of a tool."""
     return f"execute_tool {name}"
+
+
+# metrics: (name, unit, what it says)
+RUNS = ("handoff.runs", "{run}", "Runs that ended, by status.")
+RUN_DURATION = ("handoff.run.duration", "s", "From the request to its answer.")
+RUN_WAIT = ("handoff.run.queue_wait", "s", "From the request until a supervisor took it.")
+TASK_DURATION = ("handoff.task.duration", "s", "How long a worker took, by outcome.")
+TASK_WAIT = ("handoff.task.queue_wait", "s", "From a handoff until a worker took it.")
+RETRIES = ("handoff.retries", "{attempt}", "Attempts after the first, by how they came about.")
+REPLANS = ("handoff.replans", "{plan}", "New plans, and tries that failed.")
+LOST_EXECUTIONS = ("handoff.executions.lost", "{execution}", "Executions that ended without a result.")
+TOKENS = ("handoff.tokens", "{token}", "Tokens, by who spent them.")
+COST = ("handoff.cost", "{usd}", "US dollars, by who spent them; unknown prices are not counted.")
+REDELIVERIES = ("handoff.redeliveries", "{delivery}", "Deliveries after the first of the same message.")
+DEAD_LETTERS = ("handoff.dead_letters", "{message}", "Messages that were refused.")
+BREAKERS = ("handoff.breaker.state", "{state}", "0 closed, 1 half open, 2 open.")
+WORKERS_ALIVE = ("handoff.workers", "{worker}", "Instances that are alive.")
+MODEL_DURATION = ("gen_ai.client.operation.duration", "s", "How long a model took to answer.")
+MODEL_TOKENS = ("gen_ai.client.token.usage", "{token}", "Tokens of one call to a model.")
+
+COUNTERS = (RUNS, RETRIES, REPLANS, LOST_EXECUTIONS, TOKENS, COST, REDELIVERIES, DEAD_LETTERS)
+HISTOGRAMS = (RUN_DURATION, RUN_WAIT, TASK_DURATION, TASK_WAIT, MODEL_DURATION, MODEL_TOKENS)
+GAUGES = (BREAKERS, WORKERS_ALIVE)
+
+WORKER = "worker"
+WHO = "who"
+KIND = "kind"
+QUEUE = "queue"
+STREAM = "stream"

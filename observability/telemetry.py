@@ -1,0 +1,90 @@
+"""Telemetry: the listener of one process, made of traces and metrics; either may be off."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import Token
+
+from opentelemetry.context import Context, detach
+
+from observability import live
+from observability.endpoint import Process
+from observability.metrics import Metrics, start_metrics
+from observability.run_measures import Measure, measures_of
+from observability.run_record import Entry
+from observability.tracing import FLUSH_S, Story, Tracing, resource_of, start_tracing
+from protocol.messages import Usage
+
+
+class Telemetry:
+    """Passes on what the actors of a process say."""
+
+    def __init__(self, tracing: Tracing | None, metrics: Metrics | None) -> None:
+        self._tracing = tracing
+        self._metrics = metrics
+
+    def enter(self, run: str, span: str) -> "Token[Context] | None":
+        """Make a span the parent of what is started."""
+        return self._tracing.enter(run, span) if self._tracing else None
+
+    def leave(self, token: object) -> None:
+        """Undo `enter`."""
+        if isinstance(token, Token):
+            detach(token)  # pyright: ignore[reportUnknownArgumentType]
+
+    def hold(self, key: str, span: str) -> None:
+        """Keep the model calls under a span back."""
+        if self._tracing:
+            self._tracing.hold(key, span)
+
+    def release(self, key: str, service: str = "") -> None:
+        """Tell the model calls that were held back."""
+        if self._tracing:
+            self._tracing.release(key, service)
+
+    def drop(self, key: str) -> None:
+        """Forget the model calls that were held back."""
+        if self._tracing:
+            self._tracing.drop(key)
+
+    def run_ended(self, run: str, entries: Sequence[Entry]) -> None:
+        """Tell a run, and count it."""
+        if self._tracing:
+            self._tracing.tell(Story(run, entries))
+        if self._metrics:
+            self._metrics.note(measures_of(run, entries))
+
+    def model_called(self, role: str, model: str, usage: Usage, error: str) -> None:
+        """Count a call to a model."""
+        if self._metrics:
+            self._metrics.model_called(role, model, usage, error)
+
+    def count(self, name: str, **told: str) -> None:
+        """Count one more."""
+        if self._metrics:
+            self._metrics.note([Measure(name, 1, told)])
+
+    def watch(self, name: str, look: Callable[[], Mapping[str, float]]) -> None:
+        """Look at something now and then."""
+        if self._metrics:
+            self._metrics.watch(name, look)
+
+    def close(self, within_s: float = FLUSH_S) -> None:
+        """Send what is left, for a bounded time; nobody listens any more."""
+        live.listen(None)
+        if self._tracing:
+            self._tracing.close(within_s)
+        if self._metrics:
+            self._metrics.close(within_s)
+
+
+def start_telemetry(environment: Mapping[str, str], process: Process) -> Telemetry | None:
+    """Listen from now on, if anybody wants to know; None, and nothing was begun, if not."""
+    # A collector that is away is told once, by us.
+    logging.getLogger("opentelemetry.exporter").setLevel(logging.CRITICAL)
+    tracing = start_tracing(environment, process)
+    metrics = start_metrics(environment, resource_of(process), port=process.metrics_port)
+    if tracing is None and metrics is None:
+        return None
+    telemetry = Telemetry(tracing, metrics)
+    live.listen(telemetry)
+    return telemetry

@@ -1,0 +1,188 @@
+"""Live tracing: what this process tells a collector, if one is named in the environment.
+
+A run is told by the supervisor that finishes it, out of its record (run_spans), so a killed process leaves no hole. The
+calls to a model are told by the SDK's own spans: here they get the id that the record derives for them, and are held
+back until it is certain that nobody will tell them instead.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextvars import Token
+
+import msgspec
+import structlog
+from opentelemetry import trace
+from opentelemetry.context import Context, attach
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace import Span as LiveSpan
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
+from opentelemetry.sdk.trace.sampling import Decision
+from opentelemetry.trace import NonRecordingSpan, SpanKind, set_span_in_context
+
+from observability import names
+from observability.announced import announced
+from observability.endpoint import Process, collector
+from observability.otel_spans import Resources, context, of_service, otel_span
+from observability.outlet import BATCH, EVERY_S, Outlet
+from observability.redaction import redacted
+from observability.run_record import Entry
+from observability.run_spans import spans_of, told_elsewhere
+
+FLUSH_S = 3.0
+DELAY = "OTEL_BSP_SCHEDULE_DELAY"
+
+
+class Story(msgspec.Struct, frozen=True):
+    """A run that ended, and its record."""
+
+    run: str
+    entries: Sequence[Entry]
+
+
+class Held(msgspec.Struct):
+    """Calls that are held back, and the spans they are under."""
+
+    spans: list[ReadableSpan] = []
+    parents: list[int] = []
+
+
+Told = Story | ReadableSpan
+
+log = structlog.get_logger()
+
+
+class _DerivedIds(RandomIdGenerator):
+    """Gives the next span the id that was announced for it, and any other a random one."""
+
+    def generate_span_id(self) -> int:
+        calls = announced.get()
+        return int(calls.next_id(), 16) if calls else super().generate_span_id()
+
+
+class Tracing(SpanProcessor):
+    """The spans of one process on their way out."""
+
+    def __init__(self, exporter: SpanExporter, process: Process, *, where: str = "", every_s: float = EVERY_S) -> None:
+        own = resource_of(process)
+        self._process = process
+        self._service = str(own.attributes[names.SERVICE])
+        self._exporter = exporter
+        self._resources = Resources(own)
+        self.provider = TracerProvider(resource=own, id_generator=_DerivedIds(), shutdown_on_exit=False)
+        self.provider.add_span_processor(self)
+        self._held: dict[str, Held] = {}
+        self._parents: dict[int, list[ReadableSpan]] = {}
+        self._outlet: Outlet[Told] = Outlet(self._send, where=where, every_s=every_s)
+
+    def sampled(self, run: str) -> bool:
+        """Whether this run is one of those that are told; the same in every process with the same sampler."""
+        found = self.provider.sampler.should_sample(None, int(run, 16), names.SCOPE, SpanKind.INTERNAL)
+        return found.decision is Decision.RECORD_AND_SAMPLE
+
+    def enter(self, run: str, span: str) -> Token[Context]:
+        """Make a span the parent of what is started from now on."""
+        parent = NonRecordingSpan(context(run, span, sampled=self.sampled(run)))
+        return attach(set_span_in_context(parent, Context()))
+
+    def tell(self, story: Story) -> None:
+        """Tell a run, soon."""
+        if self.sampled(story.run):
+            self._outlet.put(story)
+
+    def hold(self, key: str, span: str) -> None:
+        """Keep the calls below this span until it is known who tells them."""
+        held = self._held.setdefault(key, Held())
+        held.parents.append(int(span, 16))
+        self._parents[held.parents[-1]] = held.spans
+
+    def release(self, key: str, service: str) -> None:
+        """Tell the calls that were held back, as calls of that service."""
+        named = not service or self._service != self._process.service
+        for span in self._let_go(key):
+            told = self._service if named else service
+            self._outlet.put(of_service(span, told, self._process.instance, self._resources))
+
+    def drop(self, key: str) -> None:
+        """Others tell the calls that were held back."""
+        self._let_go(key)
+
+    def _let_go(self, key: str) -> list[ReadableSpan]:
+        held = self._held.pop(key, None)
+        if held is None:
+            return []
+        for parent in held.parents:
+            self._parents.pop(parent, None)
+        return held.spans
+
+    def close(self, within_s: float = FLUSH_S) -> None:
+        """Send what is left, for a bounded time."""
+        if not self._outlet.close(within_s):
+            log.warning("telemetry.left_behind", reason=f"the collector took more than {within_s:g} s")
+        self._exporter.shutdown()
+
+    def on_start(self, span: LiveSpan, parent_context: Context | None = None) -> None:  # noqa: ARG002  the library's signature
+        """The SDK's span of a call to a model gets the name that the conventions have for it."""
+        told = span.attributes or {}
+        if told.get(names.OPERATION) == "chat":
+            span.update_name(names.chat(str(told.get(names.REQUEST_MODEL, ""))))
+            if run := told.get(names.CONVERSATION):
+                span.set_attribute(names.RUN, run)
+
+    def on_end(self, span: ReadableSpan) -> None:
+        """A span of the SDK, or of somebody's own code, is over."""
+        made = span.get_span_context()
+        if made is None or not made.trace_flags.sampled:
+            return
+        held = self._parents.get(span.parent.span_id) if span.parent else None
+        if held is None:
+            self._outlet.put(span)
+        else:
+            held.append(span)
+
+    def _send(self, batch: list[Told]) -> bool:
+        spans: list[ReadableSpan] = []
+        for told in batch:
+            spans += [told] if isinstance(told, ReadableSpan) else self._spans(told)
+        return all(
+            self._exporter.export(spans[at : at + BATCH]) is SpanExportResult.SUCCESS
+            for at in range(0, len(spans), BATCH)
+        )
+
+    def _spans(self, story: Story) -> list[ReadableSpan]:
+        """The whole run but for what living processes tell of it; made here, in the thread that sends it."""
+        spans = spans_of(story.run, story.entries, content=self._process.content)
+        elsewhere = told_elsewhere(spans, self._process.instance)
+        return [otel_span(span, self._resources) for span in spans if span.id not in elsewhere]
+
+
+def resource_of(process: Process) -> Resource:
+    """What is said of this process: by the environment, which has the first word on its name, and by itself."""
+    said = Resource.create().attributes
+    # That is the library's own word for "nobody said".
+    unnamed = str(said.get(names.SERVICE, "")).startswith("unknown_service")
+    name = {names.SERVICE: process.service} if unnamed else {}
+    return Resource({**said, **name, names.INSTANCE: process.instance})
+
+
+def start_tracing(environment: Mapping[str, str], process: Process) -> Tracing | None:
+    """Begin to tell, if the environment names a collector; the SDK's spans come along through the global provider."""
+    where = collector(environment, "TRACES")
+    if not where:
+        return None
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    except ImportError:
+        log.warning("telemetry.missing", reason="install handoff-bus[otlp] to send traces", to=redacted(where))
+        return None
+    every_s = _seconds(environment.get(DELAY, ""))
+    tracing = Tracing(OTLPSpanExporter(), process, where=where, every_s=every_s)
+    trace.set_tracer_provider(tracing.provider)
+    return tracing
+
+
+def _seconds(milliseconds: str) -> float:
+    try:
+        return max(0.01, float(milliseconds) / 1000)
+    except ValueError:
+        return EVERY_S
