@@ -1,15 +1,20 @@
-"""Logs: past facts with keys, one line each; coloured on a terminal, JSON otherwise."""
+"""Logs: past facts with keys, one line each; coloured on a terminal, JSON otherwise. No secret gets into them."""
 
 import logging
 import sys
 import traceback
+from typing import cast
 
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
+from observability.current import here
+from observability.redaction import BLANK, SECRET_NAMES, is_secret, redacted
+
 LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40, "critical": 50}
 LONGEST_TRACE = 4000
-SECRETS = ("key", "token", "password", "secret", "authorization", "credential")
+SECRETS = SECRET_NAMES
+AS_THEY_ARE = {"level", "timestamp", "exc_info", "run", "trace_id", "span_id"}
 
 
 def configure_logs(level: str, *, json: bool | None = None, **always: str) -> None:
@@ -18,14 +23,15 @@ def configure_logs(level: str, *, json: bool | None = None, **always: str) -> No
     number = LEVELS.get(level.lower(), logging.INFO)
     processors: list[Processor] = [
         structlog.contextvars.merge_contextvars,
+        add_place,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        redact,
     ]
     if as_json:
-        processors += [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+        processors += [structlog.processors.format_exc_info, redact, structlog.processors.JSONRenderer()]
     else:
-        processors.append(structlog.dev.ConsoleRenderer())
+        # The renderer for people writes exceptions itself: the line is looked at once more when it is whole.
+        processors += [redact, structlog.dev.ConsoleRenderer(), cast("Processor", _redact_line)]
     structlog.configure(
         processors=processors,
         wrapper_class=structlog.make_filtering_bound_logger(number),
@@ -35,6 +41,7 @@ def configure_logs(level: str, *, json: bool | None = None, **always: str) -> No
     )
     structlog.contextvars.clear_contextvars()
     structlog.contextvars.bind_contextvars(**always)
+    _take_in_libraries(number)
 
 
 def trace_of(error: BaseException) -> str:
@@ -43,9 +50,53 @@ def trace_of(error: BaseException) -> str:
     return text if len(text) <= LONGEST_TRACE else "… " + text[-LONGEST_TRACE:]
 
 
-def redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Blank out values whose names say that they are secret."""
-    for name in event:
-        if name not in ("event", "level") and any(name.lower().endswith(secret) for secret in SECRETS):
-            event[name] = "[redacted]"
+def add_place(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Say which run, task and worker a line is about, and which span of the trace, where that is known."""
+    place = here.get()
+    if place is not None:
+        event.setdefault("run", place.run)
+        if place.task:
+            event.setdefault("task", place.task)
+            event.setdefault("worker", place.worker)
+        event.setdefault("trace_id", place.run)
+        event.setdefault("span_id", place.span)
     return event
+
+
+def redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Blank out what is a secret, by its name or by its look, at any depth."""
+    for name, value in event.items():
+        if name not in AS_THEY_ARE:
+            event[name] = BLANK if name != "event" and is_secret(name) else _clean(value)
+    return event
+
+
+def _clean(value: object) -> object:
+    if value is None or isinstance(value, int | float):
+        return value
+    if isinstance(value, dict):
+        found = cast("dict[object, object]", value)
+        return {name: BLANK if is_secret(str(name)) else _clean(inner) for name, inner in found.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_clean(inner) for inner in cast("list[object]", value)]
+    return redacted(str(value))
+
+
+def _redact_line(_logger: WrappedLogger, _method: str, line: str) -> str:
+    return redacted(line)
+
+
+class _Forward(logging.Handler):
+    """What libraries log by the standard library's means becomes a line like any other."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        log = structlog.get_logger()
+        log.log(max(10, record.levelno), record.getMessage(), logger=record.name, exc_info=record.exc_info)
+
+
+def _take_in_libraries(number: int) -> None:
+    """Hear nats, anthropic, httpx and uvicorn: their troubles always, their chatter only when debugging."""
+    root = logging.getLogger()
+    root.handlers[:] = [handler for handler in root.handlers if not isinstance(handler, _Forward)]
+    root.addHandler(_Forward())
+    root.setLevel(number if number <= logging.DEBUG else max(number, logging.WARNING))
