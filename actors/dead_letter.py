@@ -3,6 +3,8 @@
 import msgspec
 
 from actors.bus.port import Bus, Stored
+from observability import live, names
+from observability.redaction import redacted
 from protocol import streams, subjects
 from protocol.errors import BusError
 
@@ -50,7 +52,7 @@ async def bury(bus: Bus, message: Stored, refusal: Refusal) -> None:
         await bus.put_artifact(artifact, message.data)
     headers = {
         "Nats-Msg-Id": f"dead-{stream}-{message.seq}-{message.time_ns}",
-        REASON: " ".join(refusal.reason.split())[:2000],
+        REASON: redacted(" ".join(refusal.reason.split()))[:2000],
         SUBJECT: message.subject,
         STREAM: stream,
         SEQUENCE: str(message.seq),
@@ -59,6 +61,7 @@ async def bury(bus: Bus, message: Stored, refusal: Refusal) -> None:
         ARTIFACT: artifact,
     }
     await bus.publish(subjects.dead(stream), body, headers=headers)
+    live.count(names.DEAD_LETTERS[0], **{names.STREAM: stream})
 
 
 async def dead_letters(bus: Bus) -> list[DeadLetter]:

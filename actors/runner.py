@@ -15,6 +15,7 @@ from actors.clock import Clock
 from actors.dead_letter import Refusal, bury
 from actors.lease import Lease
 from actors.verdict import Ack, Drop, Refuse, Retry, Verdict, verdict_on
+from observability import live, names
 from observability.logs import trace_of
 from protocol.streams import Queue
 
@@ -71,6 +72,8 @@ class Runner:
     def _start(self, group: asyncio.TaskGroup, delivery: Delivery) -> None:
         if self._over:
             return  # we are being ended by force: it comes again to somebody else
+        if delivery.count > 1:
+            live.count(names.REDELIVERIES[0], **{names.QUEUE: self.name})
         lease = Lease(delivery, self._clock, self._queue.ack_wait.total_seconds())
         self._leases[lease] = group.create_task(self._handle(lease))
 

@@ -23,7 +23,8 @@ ENVIRONMENT = {
 
 LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
 BUDGETS = {"budget_tokens", "budget_steps", "budget_usd"}
-MAY_BE_ZERO = {"offline_delay_s", "port", "depth", "model_retries", "sync_always", "fetch_pages"} | BUDGETS
+SWITCHES = {"sync_always", "fetch_pages", "trace_content"}
+MAY_BE_ZERO = {"offline_delay_s", "port", "depth", "model_retries", "metrics_port"} | SWITCHES | BUDGETS
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -81,6 +82,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     replicas: int = 1
     sync_always: bool = False
     log_level: str = "info"
+    metrics_port: int = 0
+    trace_content: bool = False
 
     @property
     def ack_wait(self) -> timedelta:
@@ -101,6 +104,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def offline(self) -> bool:
         """Whether there is neither a key nor an address for a model."""
         return not self.anthropic_api_key and not self.anthropic_base_url
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What must never be told: the key, and the password or token in an address of the bus."""
+        found = [self.anthropic_api_key]
+        for url in self.nats_url.split(","):
+            user, _, password = url.partition("://")[2].rpartition("@")[0].partition(":")
+            found.append(password or user)
+        return tuple(secret for secret in found if secret)
 
     @property
     def home_dir(self) -> Path:

@@ -59,7 +59,7 @@ def chat_span(at: StepAt, turn: int, execution: Span) -> Span:
     asked = step.asked or step.model
     attributes = chat_attributes(execution.trace, asked, step.usage) | {names.RESPONSE_MODEL: step.model}
     if step.stop_reason:
-        attributes[names.FINISH_REASONS] = (step.stop_reason,)
+        attributes[names.STOP_REASON] = step.stop_reason
     return Span(
         name=names.chat(asked),
         kind="client",
@@ -75,9 +75,8 @@ def chat_span(at: StepAt, turn: int, execution: Span) -> Span:
 
 
 def chat_attributes(run: str, model: str, usage: Usage) -> dict[str, Value]:
-    """What is known of any call to a model."""
-    told = usage_attributes(usage)
-    told.pop(names.MODEL_CALLS, None)
+    """What is known of any call to a model, in the words of the SDK; the price stands with whoever paid it."""
+    told = usage_attributes(msgspec.structs.replace(usage, model_calls=0, tool_calls=0, usd=None))
     return told | {names.OPERATION: "chat", names.REQUEST_MODEL: model, names.CONVERSATION: run, names.RUN: run}
 
 

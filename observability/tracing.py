@@ -29,7 +29,7 @@ from observability.redaction import redacted
 from observability.run_record import Entry
 from observability.run_spans import spans_of, told_elsewhere
 
-FLUSH_S = 3.0
+FLUSH_S = 1.5
 DELAY = "OTEL_BSP_SCHEDULE_DELAY"
 
 

@@ -18,7 +18,7 @@ PORTS = {"actors.bus.port", "actors.model.port"}
 ROOMS: dict[str, tuple[set[str], set[str]]] = {
     # room: (what of ours it may import, which libraries)
     "protocol": ({"protocol"}, {"msgspec"}),
-    "observability": ({"observability", "protocol"}, {"structlog", "opentelemetry", "msgspec"}),
+    "observability": ({"observability", "protocol"}, {"structlog", "opentelemetry", "msgspec", "prometheus_client"}),
     "actors.run": ({"actors.run", "protocol"}, {"msgspec"}),
     "actors.bus.jetstream": (
         {"actors.bus.jetstream", "actors.settings", "protocol", "observability"} | PORTS,
@@ -96,6 +96,8 @@ SOLE_IMPORTERS = {
     "mcp": "actors.toolservers",
     "click": "actors.cli",
     "rich": "actors.cli",
+    "opentelemetry": "observability",
+    "prometheus_client": "observability",
 }
 NOBODY_IMPORTS = ("actors.cli", "actors.launcher")
 MAY_IMPORT_THEM = ("actors.cli", "actors.launcher", "actors.client", "actors.__main__")

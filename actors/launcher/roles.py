@@ -20,12 +20,15 @@ from actors.clock import SystemClock
 from actors.launcher.equipping import equipped, require_servers
 from actors.launcher.finding import find_workers
 from actors.launcher.session import located
+from actors.launcher.telling import telemetry
 from actors.model.port import Model
 from actors.people.person import PersonProcess
 from actors.settings import Settings
 from actors.supervisor.supervisor import Supervisor
 from actors.worker.process import WorkerProcess
+from observability import names
 from observability.logs import configure_logs
+from observability.redaction import learn
 from protocol.errors import HandoffError, InvalidError, UnreachableError
 
 USAGE, UNREACHABLE, INTERRUPTED = 2, 3, 130
@@ -58,10 +61,12 @@ async def _supervise(settings: Settings, stop: asyncio.Event, timeout_s: float |
     from actors.model.price import price_usd
 
     async with _bus(settings, "supervisor", stop, timeout_s) as bus, model_for(settings, ready=True) as model:
-        log.info("supervisor.ready", team=settings.team)
-        supervisor = Supervisor(bus, SystemClock(), model, settings, instance=instance_name())
-        supervisor.give_prices(price_usd)
-        await supervisor.run(stop)
+        name = instance_name()
+        async with telemetry(settings, names.SUPERVISOR_SERVICE, name):
+            log.info("supervisor.ready", team=settings.team)
+            supervisor = Supervisor(bus, SystemClock(), model, settings, instance=name)
+            supervisor.give_prices(price_usd)
+            await supervisor.run(stop)
     log.info("supervisor.stopped")
 
 
@@ -71,6 +76,8 @@ async def _work(settings: Settings, targets: Sequence[str], stop: asyncio.Event,
     async with contextlib.AsyncExitStack() as stack:
         bus = await stack.enter_async_context(_bus(settings, "worker", stop, timeout_s))
         name = instance_name()
+        kinds = names.worker_service(workers[0].name) if len(workers) == 1 else names.WORKERS_SERVICE
+        await stack.enter_async_context(telemetry(settings, kinds, name))
         workers = [await stack.enter_async_context(equipped(worker, SystemClock())) for worker in workers]
         people = [w for w in workers if w.person]
         processes = [WorkerProcess(w, bus, SystemClock(), settings, instance=name) for w in workers if not w.person]
@@ -159,6 +166,7 @@ async def _bus(
 
 
 def _run(name: str, settings: Settings, work: Callable[[asyncio.Event], Coroutine[Any, Any, None]]) -> int:
+    learn(settings.secrets)
     configure_logs(settings.log_level, actor=name)
     settle_memory()
     code = 0

@@ -16,7 +16,9 @@ from actors.clock import Clock, SystemClock
 from actors.model.failure import status_failure, wait_s
 from actors.model.port import Call, Reply
 from actors.model.wire import block_of, usage_of, wire_of
+from observability import live
 from protocol.errors import ModelError
+from protocol.messages import Usage
 
 if TYPE_CHECKING:
     # Only for the checker: the import takes more than a second.
@@ -79,7 +81,7 @@ class AnthropicModel:
         failures = 0
         while True:
             try:
-                message = await self._attempt(call, said)
+                message = await self._measured(call, said)
             except ModelError as error:
                 failures += 1
                 if not error.retryable or failures > self._endpoint.retries:
@@ -105,6 +107,17 @@ class AnthropicModel:
         seconds = wait_s(failures, error.retry_after_s, self._endpoint.retry_after_ceiling_s, self._luck())
         log.warning("model.retrying", kind=error.kind, failures=failures, wait_s=round(seconds, 3))
         await self._clock.sleep(seconds)
+
+    async def _measured(self, call: Call, said: Callable[[str], None] | None) -> "Message":
+        asked = self._clock.monotonic()
+        try:
+            message = await self._attempt(call, said)
+        except ModelError as error:
+            live.model_called(call.role, call.model, Usage(seconds=self._clock.monotonic() - asked), error.kind)
+            raise
+        if live.listening():
+            live.model_called(call.role, call.model, _reply(message, self._clock.monotonic() - asked).usage)
+        return message
 
     async def _attempt(self, call: Call, said: Callable[[str], None] | None) -> "Message":
         message = await self._told(self._send(call, said))

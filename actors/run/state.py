@@ -3,6 +3,8 @@
 What always holds: a message that was folded before, comes late, or speaks of something unknown changes nothing.
 """
 
+from collections import Counter
+
 import msgspec
 
 from actors.run.board import Board, TaskState
@@ -78,6 +80,7 @@ class RunState:
         self.answer: Answer | None = None
         self.spending: dict[str, Usage] = {}
         self.request_seq = 0
+        self.thoughts: Counter[str] = Counter()
         self._early: list[Handoff | Result] = []
 
     @property
@@ -200,6 +203,8 @@ class RunState:
             self.review_began = None
 
     def _plan_event(self, message: Planned | PlanRejected | Approved | Replanned | ReplanFailed) -> None:
+        if isinstance(message, Replanned | ReplanFailed):
+            self.thoughts["replan"] += 1
         match message:
             case Planned():
                 if self.plan is None and self.proposed is None:
@@ -259,10 +264,12 @@ class RunState:
                     self.condensed[message.key] = message.text
                     self._spend("synthesizer", message.usage)
             case Synthesized():
+                self.thoughts["synthesize"] += 1
                 if self.synthesis is None:
                     self.synthesis = message
                     self._spend("synthesizer", message.usage)
             case Judged():
+                self.thoughts["judge"] += 1
                 if self.judgement is None:
                     self.judgement = message
                     self._spend("judge", message.usage)

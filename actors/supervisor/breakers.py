@@ -13,6 +13,7 @@ from protocol.errors import ConflictError, UndecodableError
 from protocol.messages import Breaker
 
 FRESH_S = 1.0
+LEVELS = {"closed": 0.0, "half_open": 1.0, "open": 2.0}
 
 log = structlog.get_logger()
 
@@ -49,6 +50,11 @@ class Breakers:
         if self._is_shut(breaker):
             return False
         return await self._write(worker, Breaker(state="half_open", failures=breaker.failures, since=self._clock.now()))
+
+    @property
+    def levels(self) -> dict[str, float]:
+        """How far each breaker was open at the last look: 0 closed, 1 half open, 2 open."""
+        return {name: LEVELS[breaker.state] for name, (breaker, _) in self._known.items()}
 
     def is_known(self, worker: str) -> bool:
         """Whether a worker failed lately; nothing needs to be asked about one that did not."""

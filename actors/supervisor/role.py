@@ -7,6 +7,7 @@ import msgspec
 
 from actors.model.port import Call, Model, Reply, ToolSpec, Turn
 from actors.model.structured import structured
+from observability.redaction import redacted
 from protocol.errors import ModelError
 from protocol.messages import Usage
 
@@ -37,7 +38,7 @@ class Role:
         try:
             reply = await self._model.call(call)
         except ModelError as error:
-            fault = f"the model gave no answer: {error}"
+            fault = redacted(f"the model gave no answer: {error}")
             return Filled(found=None, fault=fault, usage=Usage(model_calls=1), model=self.model_name)
         found = structured(reply, tool.name)
         fault = "" if found is not None else f"the reply does not use the tool {tool.name}"

@@ -56,6 +56,11 @@ class Roster:
         return sorted(names - self._known)
 
     @property
+    def counts(self) -> dict[str, float]:
+        """How many of each kind were alive at the last look."""
+        return {name: sum(card.worker == name for card in self._cards) for name in self._known}
+
+    @property
     def known(self) -> set[str]:
         """Every kind seen so far."""
         return set(self._known)

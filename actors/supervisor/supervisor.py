@@ -24,8 +24,11 @@ from actors.supervisor.pricing import Price, Pricing, nobody_knows
 from actors.supervisor.refiner import Refiner
 from actors.supervisor.role import Role
 from actors.supervisor.roster import Roster
+from actors.supervisor.storyteller import Storyteller
 from actors.supervisor.synthesizer import Synthesizer
 from actors.verdict import Refuse, Verdict
+from observability import names
+from observability.live import holding_run, watch
 from protocol import codec, streams, subjects
 from protocol.errors import BusError
 from protocol.ids import derived_run_id, is_run_id
@@ -48,6 +51,7 @@ class Supervisor:
         self._settings = settings
         self._runs: dict[str, list[LiveRun]] = {}
         self._desk = _desk(bus, clock, model, settings, instance=instance)
+        self._storyteller = Storyteller(bus)
 
     def give_prices(self, price: Price) -> None:
         """Let plans be priced by this list before they run; without one their price is not known."""
@@ -66,11 +70,16 @@ class Supervisor:
             self._bus.subscribe(subjects.breakers(team), self._desk.breakers.heard),
         ):
             await self._desk.look_around()
+            self._show_figures()
             forget = self._bus.on_reconnect(self._look)
             async with asyncio.TaskGroup() as group:
-                beside = [group.create_task(self._tick()), group.create_task(self._stop_runs(stop))]
+                beside = [
+                    group.create_task(work)
+                    for work in (self._tick(), self._stop_runs(stop), self._storyteller.run())
+                ]
                 try:
                     await runner.run(stop, self._settings.grace_s)
+                    await self._storyteller.finish()
                 finally:
                     forget()
                     for task in beside:
@@ -90,13 +99,19 @@ class Supervisor:
         live = LiveRun(self._desk, request, lease)
         # A request may be delivered again to the process that holds it: both go on until the log says whose it is.
         self._runs.setdefault(run, []).append(live)
-        with structlog.contextvars.bound_contextvars(run=run, trace_id=run):
+        with holding_run(run):
             try:
                 return await live.live()
             finally:
                 self._runs[run].remove(live)
                 if not self._runs[run]:
                     del self._runs[run]
+                if live.state.answer is not None:
+                    self._storyteller.ended(run)
+
+    def _show_figures(self) -> None:
+        watch(names.WORKERS_ALIVE[0], lambda: self._desk.roster.counts)
+        watch(names.BREAKERS[0], lambda: self._desk.breakers.levels)
 
     def _heard(self, stored: Stored) -> None:
         for live in self._runs.get(subjects.run_of(stored.subject), ()):

@@ -9,6 +9,7 @@ from actors.model.port import Reply
 from actors.run.state import RunState
 from actors.supervisor import prompts
 from actors.supervisor.role import Role
+from observability.redaction import redacted
 from protocol.errors import ModelError
 from protocol.events import Condensed, Synthesized
 from protocol.messages import Contradiction, Result, Usage
@@ -35,7 +36,7 @@ class Synthesizer:
         try:
             reply = await self._writer.write(run, prompts.synthesis(state), [prompts.report_tool()], said)
         except ModelError as error:
-            failed = f"the synthesizer failed: {error}"
+            failed = redacted(f"the synthesizer failed: {error}")
             return Synthesized(text="", failed=failed, usage=Usage(model_calls=1), model=self._writer.model_name)
         text = reply.text.strip()
         if not text:
@@ -58,7 +59,7 @@ class Synthesizer:
             reply = await self._condenser.write(run, prompts.condensing(state, results))
             text, usage = reply.text.strip(), reply.usage
         except ModelError as error:
-            text, usage = f"[these results were cut: {error}]", Usage(model_calls=1)
+            text, usage = redacted(f"[these results were cut: {error}]"), Usage(model_calls=1)
         room = max(200, state.limits.reading // 8)
         if not text or len(text) > room:
             text = (text or "\n".join(result.output for result in results))[:room] + "\n[cut]"

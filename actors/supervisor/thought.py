@@ -15,6 +15,7 @@ from actors.run.state import RunState
 from actors.supervisor.desk import Desk
 from actors.supervisor.planner import Workers
 from actors.token_feed import TokenFeed
+from observability import live
 from protocol import subjects
 from protocol.events import Event, Synthesized
 from protocol.messages import Request
@@ -36,6 +37,34 @@ def name_of(thought: Thought) -> str:
 
 def thinking(thought: Thought, desk: Desk, request: Request, state: RunState, workers: Workers) -> Thinking:
     """How a thought is carried out, once it is paid for."""
+    work = _thinking(thought, desk, request, state, workers)
+    role, which, epoch = *_number(thought, state), state.epoch
+
+    async def think() -> Event:
+        with live.thinking(role, *which, epoch=epoch):
+            return await work()
+
+    return think
+
+
+def _number(thought: Thought, state: RunState) -> tuple[str, tuple[str | int, ...]]:
+    """Which of its kind it is in this run, as the trace numbers them."""
+    match thought:
+        case CallPlanner():
+            return "plan", (len(state.rejections) + 1,)
+        case CallReplanner():
+            return "replan", (state.thoughts["replan"] + 1,)
+        case CallRefiner(task):
+            return "refine", (task, state.tasks[task].attempt + 1)
+        case CallCondenser(key):
+            return "condense", (key,)
+        case CallSynthesizer():
+            return "synthesize", (state.thoughts["synthesize"] + 1,)
+        case CallJudge():
+            return "judge", (state.thoughts["judge"] + 1,)
+
+
+def _thinking(thought: Thought, desk: Desk, request: Request, state: RunState, workers: Workers) -> Thinking:
     match thought:
         case CallPlanner(faults):
             return lambda: desk.planner.plan(request, workers, faults)

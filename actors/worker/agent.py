@@ -34,6 +34,7 @@ from actors.worker.moves import (
 )
 from actors.worker.outputs import kept_within
 from actors.worker.prompts import system_prompt, task_prompt
+from observability import live
 from protocol import subjects
 from protocol.errors import ModelError, ToolError
 from protocol.messages import Fault, Handoff
@@ -126,7 +127,8 @@ class Agent:
         if not await logbook.still_ours():
             raise Over
         async with TokenFeed(self._bus, self._clock, subjects.tokens(handoff.run, handoff.task)) as feed:
-            reply = await self._model.call(call, said=feed.say)
+            with live.asking(turns_taken(logbook.steps)):
+                reply = await self._model.call(call, said=feed.say)
         content = msgspec.Raw(msgspec.json.encode(reply.content))
         await logbook.write(
             ModelCalled(
@@ -142,6 +144,7 @@ class Agent:
         if not await logbook.still_ours():
             raise Over
         places = asyncio.Semaphore(TOOLS_AT_ONCE)
+        turn = turns_taken(logbook.steps) - 1
 
         async def call(use: Block) -> None:
             denied = await self._denied(handoff, logbook, use, stopping)
@@ -151,7 +154,8 @@ class Agent:
                 step = ToolCalled(call=use["id"], tool=use["name"], output=denied, failed=True)
             else:
                 async with places:
-                    step = await self._called(handoff, logbook, use)
+                    with live.calling_tool(turn, use["id"]):
+                        step = await self._called(handoff, logbook, use)
             await logbook.write(step)
 
         calls = [asyncio.create_task(call(use)) for use in uses]

@@ -24,6 +24,11 @@ class Logbook:
         self._places: list[int] = []
         self.steps: list[Step] = []
 
+    @property
+    def takes(self) -> int:
+        """How often the task was taken after the first time, this time included."""
+        return sum(isinstance(step, Taken) for step in self.steps) if self.steps else 0
+
     async def look(self) -> bool:
         """Read what is stored of the task; returns whether there is anything left to do."""
         sent = self._lease.sent()

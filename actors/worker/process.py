@@ -23,7 +23,9 @@ from actors.worker.heartbeat import Heartbeat
 from actors.worker.logbook import Logbook
 from actors.worker.moves import spent
 from actors.worker.stopping import DROPPED, unwanted
+from observability import live
 from observability.logs import trace_of
+from observability.redaction import redacted
 from protocol import codec, streams, subjects
 from protocol.errors import ConflictError, DeclinedError, FencedError, HandoffError, TooLargeError, UndecodableError
 from protocol.messages import NOTHING, Card, Fault, Handoff, Result, ResultStatus, Usage
@@ -103,7 +105,8 @@ class WorkerProcess:
         try:
             if not self._may_skip_look(stored, count) and not await self._is_due(logbook, count):
                 return Ack()
-            return await self._do(handoff, address, logbook)
+            with live.executing(address, logbook.takes):
+                return await self._do(handoff, address, logbook)
         except asyncio.CancelledError:
             if job.unwanted and job.task and job.task.uncancel() == 0:
                 log.info("task.cancelled", run=address.run, task=address.task)
@@ -205,6 +208,7 @@ class WorkerProcess:
         """If a result is there already, that one counts and ours is not needed."""
         try:
             await self._bus.publish(address.result, codec.encode(result), expect=0)
+            live.result_stored()
         except ConflictError:
             log.info("result.there_already", run=address.run, task=address.task)
 
@@ -257,10 +261,11 @@ class WorkerProcess:
 
 
 def _bounded(fault: Fault | None) -> Fault | None:
-    """A fault that fits into a message, whatever an exception had to say."""
-    if fault is None or len(fault.message) <= LONGEST:
-        return fault
-    return msgspec.structs.replace(fault, message=fault.message[:LONGEST] + " …")
+    """A fault that fits into a message and gives no secret away, whatever an exception had to say."""
+    if fault is None:
+        return None
+    message = redacted(fault.message)
+    return msgspec.structs.replace(fault, message=message if len(message) <= LONGEST else message[:LONGEST] + " …")
 
 
 def _status(outcome: Outcome) -> ResultStatus:
