@@ -12,6 +12,7 @@ from actors.bus.port import Stored
 from actors.client import Client
 from actors.clock import SystemClock
 from actors.launcher.roles import settle_memory, supervisor
+from actors.launcher.telling import telemetry
 from actors.settings import Settings
 from actors.worker.definition import Worker
 from actors.worker.process import WorkerProcess
@@ -83,15 +84,15 @@ async def _work(settings: Settings) -> None:
         Worker("noop", summary="Does nothing.", run=noop, concurrency=64),
         Worker("nap", summary="Rests for 50 ms.", run=nap, concurrency=1024),
     ]
-    stop = asyncio.Event()
-    async with asyncio.TaskGroup() as group:
+    stop, instance = asyncio.Event(), f"bench-{os.getpid()}"
+    async with telemetry(settings, "handoff-worker", instance), asyncio.TaskGroup() as group:
         for worker in workers:
-            process = WorkerProcess(worker, bus, SystemClock(), settings, instance=f"bench-{os.getpid()}")
+            process = WorkerProcess(worker, bus, SystemClock(), settings, instance=instance)
             group.create_task(process.run(stop))
 
 
 if __name__ == "__main__":
-    given = Settings(nats_url=sys.argv[2], log_level="warning")
+    given = Settings(nats_url=sys.argv[2], log_level="warning", team="".join(sys.argv[3:]) or "default")
     if sys.argv[1] == "supervisor":
         sys.exit(supervisor(given))
     settle_memory()

@@ -29,20 +29,30 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
 
 def attempt_spans(attempt: Attempt, telling: Telling) -> Iterator[Span]:
     """The handoff as a PRODUCER, each execution as a CONSUMER below it, calls below these."""
-    executions = attempt.executions()
-    begins = [_begin(attempt, executions, number) for number in range(len(executions))]
-    yield _dispatch(attempt, telling, begins)
+    times = execution_times(attempt, telling.end_ns)
+    yield _dispatch(attempt, telling, times)
     turn = 0
-    for number, steps in enumerate(executions):
-        last = number + 1 == len(executions)
-        ends = (attempt.end_ns if attempt.result else telling.end_ns) if last else begins[number + 1]
-        yield (span := _execution(attempt, telling, number, (begins[number], max(begins[number], ends))))
+    for number, steps in enumerate(attempt.executions()):
+        yield (span := _execution(attempt, telling, number, times[number]))
         for at in steps:
             if isinstance(at.step, ModelCalled):
                 yield chat_span(at, turn, span)
                 turn += 1
             elif isinstance(at.step, ToolCalled):
                 yield tool_span(attempt, at, turn - 1, span, content=telling.content)
+
+
+def execution_times(attempt: Attempt, end_ns: int) -> list[tuple[int, int]]:
+    """When each execution began and ended; `end_ns` is the last known moment of the run."""
+    executions = attempt.executions()
+    begins = [_begin(attempt, executions, number) for number in range(len(executions))]
+    ends = [*begins[1:], attempt.end_ns if attempt.result else end_ns]
+    return [(begun, max(begun, ended)) for begun, ended in zip(begins, ends, strict=bool(begins))]
+
+
+def outcome_of(attempt: Attempt, number: int, *, over: bool) -> str:
+    """What came of an execution: its result's word, or that it was lost or nobody wants it any more."""
+    return names.LOST if number < attempt.takes else _outcome(attempt, over)
 
 
 def last_execution(attempt: Attempt) -> str:
@@ -78,11 +88,13 @@ def _messaging(attempt: Attempt, operation: str) -> dict[str, Value]:
     }
 
 
-def _dispatch(attempt: Attempt, telling: Telling, begins: list[int]) -> Span:
+def _dispatch(attempt: Attempt, telling: Telling, times: list[tuple[int, int]]) -> Span:
     run, _, worker, task, number = attempt.address
-    attributes = task_attributes(attempt) | _messaging(attempt, "send") | {names.OUTCOME: _outcome(attempt, telling)}
-    if begins:
-        attributes[names.QUEUE_WAIT_S] = round((begins[0] - attempt.start_ns) / 1e9, 6)
+    attributes = (
+        task_attributes(attempt) | _messaging(attempt, "send") | {names.OUTCOME: _outcome(attempt, telling.over)}
+    )
+    if times:
+        attributes[names.QUEUE_WAIT_S] = round((times[0][0] - attempt.start_ns) / 1e9, 6)
     handoff = attempt.handoff
     links = [link(run, telling.causes[key], names.CAUSE)] if (key := (task, number)) in telling.causes else []
     if handoff:
@@ -109,7 +121,7 @@ def _dispatch(attempt: Attempt, telling: Telling, begins: list[int]) -> Span:
 def _execution(attempt: Attempt, telling: Telling, number: int, times: tuple[int, int]) -> Span:
     run, team, worker, task, attempted = attempt.address
     lost = number < attempt.takes
-    outcome = names.LOST if lost else _outcome(attempt, telling)
+    outcome = outcome_of(attempt, number, over=telling.over)
     attributes = task_attributes(attempt) | _messaging(attempt, "process") | {names.OPERATION: "invoke_agent"}
     attributes |= {names.GROUP: durable(team, worker), names.EXECUTION: number, names.OUTCOME: outcome}
     result = None if lost else attempt.result
@@ -152,10 +164,10 @@ def _verdict(
     return "error", error, (Moment(name=names.EXCEPTION, time_ns=end_ns, attributes=facts),)
 
 
-def _outcome(attempt: Attempt, telling: Telling) -> str:
+def _outcome(attempt: Attempt, over: bool) -> str:
     if attempt.result:
         return attempt.result.status
-    return names.ABANDONED if telling.over else names.GOING_ON
+    return names.ABANDONED if over else names.GOING_ON
 
 
 def _instance(attempt: Attempt, number: int) -> str:

@@ -4,26 +4,33 @@ Set once per delivery, which has a context of its own; read by logs and by whate
 """
 
 from contextvars import ContextVar
-from typing import NamedTuple
 
 from observability import span_ids
 
 
-class Place(NamedTuple):
+class Place:
     """A run as a supervisor holds it, or one execution of a task of it; `number` counts the executions before."""
 
-    run: str
-    task: str = ""
-    worker: str = ""
-    attempt: int = 0
-    number: int = 0
+    __slots__ = ("_span", "attempt", "number", "run", "task", "worker")
+
+    def __init__(self, run: str, task: str = "", worker: str = "", attempt: int = 0, number: int = 0) -> None:
+        self.run = run
+        self.task = task
+        self.worker = worker
+        self.attempt = attempt
+        self.number = number
+        self._span = ""
 
     @property
     def span(self) -> str:
-        """The span of it."""
-        if not self.task:
-            return span_ids.root(self.run)
-        return span_ids.execution(self.run, self.task, self.attempt, self.number)
+        """The span of it; worked out only if somebody asks, because it is on the way of every task."""
+        if not self._span:
+            self._span = (
+                span_ids.execution(self.run, self.task, self.attempt, self.number)
+                if self.task
+                else span_ids.root(self.run)
+            )
+        return self._span
 
 
 here: ContextVar[Place | None] = ContextVar("here", default=None)

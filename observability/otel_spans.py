@@ -1,24 +1,14 @@
-"""Our spans as OpenTelemetry's, so that its exporters can send them."""
+"""OpenTelemetry's side of a span: who it is of, and what it is under."""
 
 from functools import cache
 
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import Event, ReadableSpan
-from opentelemetry.sdk.util.instrumentation import InstrumentationScope
-from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode, TraceFlags
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.trace import SpanContext, TraceFlags
 
 from observability import names
-from observability.span import Span
 
-KINDS = {
-    "internal": SpanKind.INTERNAL,
-    "client": SpanKind.CLIENT,
-    "producer": SpanKind.PRODUCER,
-    "consumer": SpanKind.CONSUMER,
-}
-STATUSES = {"unset": StatusCode.UNSET, "ok": StatusCode.OK, "error": StatusCode.ERROR}
 SAMPLED = TraceFlags(TraceFlags.SAMPLED)
-_scope = InstrumentationScope(names.SCOPE)
 
 
 class Resources:
@@ -42,24 +32,6 @@ def context(trace: str, span: str, *, sampled: bool = True) -> SpanContext:
     """A span that somebody else writes, as a parent for others."""
     flags = SAMPLED if sampled else TraceFlags(TraceFlags.DEFAULT)
     return SpanContext(int(trace, 16), int(span, 16), is_remote=True, trace_flags=flags)
-
-
-def otel_span(span: Span, resources: Resources) -> ReadableSpan:
-    """The span as OpenTelemetry has it."""
-    return ReadableSpan(
-        name=span.name,
-        context=context(span.trace, span.id),
-        parent=context(span.trace, span.parent) if span.parent else None,
-        resource=resources.of(span.service, span.instance),
-        attributes=dict(span.attributes),
-        events=[Event(moment.name, dict(moment.attributes), moment.time_ns) for moment in span.events],
-        links=[Link(context(link.trace, link.span), dict(link.attributes)) for link in span.links],
-        kind=KINDS[span.kind],
-        status=Status(STATUSES[span.status], span.error or None),
-        start_time=span.start_ns,
-        end_time=span.end_ns,
-        instrumentation_scope=_scope,
-    )
 
 
 def of_service(span: ReadableSpan, service: str, instance: str, resources: Resources) -> ReadableSpan:

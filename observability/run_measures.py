@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from observability import names
-from observability.attempt_spans import Telling, attempt_spans
+from observability.attempt_spans import execution_times, outcome_of
 from observability.run_record import Attempt, Entry, Record, sorted_record
 from protocol.events import Refined, ReplanFailed, Replanned, Rerouted, Retrying
 
@@ -28,7 +28,7 @@ def measures_of(run: str, entries: Iterable[Entry]) -> list[Measure]:
     team = {names.TEAM: record.request.team}
     found = [*_whole(record), *_decisions(record), *_spending(record)]
     for attempt in record.attempts.values():
-        found += _attempt(attempt, Telling(end_ns=record.end_ns, over=True))
+        found += _attempt(attempt, record.end_ns)
     return [msgspec.structs.replace(measure, told=team | measure.told) for measure in found]
 
 
@@ -67,16 +67,15 @@ def _spending(record: Record) -> Iterator[Measure]:
             yield Measure(names.COST[0], usage.usd, {names.WHO: who})
 
 
-def _attempt(attempt: Attempt, telling: Telling) -> Iterator[Measure]:
+def _attempt(attempt: Attempt, end_ns: int) -> Iterator[Measure]:
     worker = {names.WORKER: attempt.address.worker}
-    for span in attempt_spans(attempt, telling):
-        if span.kind == "producer" and names.QUEUE_WAIT_S in span.attributes:
-            yield Measure(names.TASK_WAIT[0], float(str(span.attributes[names.QUEUE_WAIT_S])), worker)
-        elif span.kind == "consumer":
-            outcome = str(span.attributes[names.OUTCOME])
-            if outcome == names.LOST:
-                yield Measure(names.LOST_EXECUTIONS[0], 1, worker)
-            yield Measure(names.TASK_DURATION[0], span.seconds, worker | {names.OUTCOME: outcome})
+    for number, (begun_ns, ended_ns) in enumerate(execution_times(attempt, end_ns)):
+        if number == 0:
+            yield Measure(names.TASK_WAIT[0], _seconds(begun_ns - attempt.start_ns), worker)
+        outcome = outcome_of(attempt, number, over=True)
+        if outcome == names.LOST:
+            yield Measure(names.LOST_EXECUTIONS[0], 1, worker)
+        yield Measure(names.TASK_DURATION[0], _seconds(ended_ns - begun_ns), worker | {names.OUTCOME: outcome})
 
 
 def _seconds(ns: int) -> float:

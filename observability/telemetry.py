@@ -1,6 +1,7 @@
 """Telemetry: the listener of one process, made of traces and metrics; either may be off."""
 
 import logging
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import Token
 
@@ -9,10 +10,13 @@ from opentelemetry.context import Context, detach
 from observability import live
 from observability.endpoint import Process
 from observability.metrics import Metrics, start_metrics
+from observability.outlet import Outlet
 from observability.run_measures import Measure, measures_of
 from observability.run_record import Entry
 from observability.tracing import FLUSH_S, Story, Tracing, resource_of, start_tracing
 from protocol.messages import Usage
+
+SWITCH_S = 0.0005
 
 
 class Telemetry:
@@ -21,6 +25,13 @@ class Telemetry:
     def __init__(self, tracing: Tracing | None, metrics: Metrics | None) -> None:
         self._tracing = tracing
         self._metrics = metrics
+        self._figures: Outlet[Story] = Outlet(self._measure, where="metrics")
+
+    def _measure(self, stories: list[Story]) -> bool:
+        if self._metrics:
+            for story in stories:
+                self._metrics.note(measures_of(story.run, story.entries))
+        return True
 
     def enter(self, run: str, span: str) -> "Token[Context] | None":
         """Make a span the parent of what is started."""
@@ -51,7 +62,7 @@ class Telemetry:
         if self._tracing:
             self._tracing.tell(Story(run, entries))
         if self._metrics:
-            self._metrics.note(measures_of(run, entries))
+            self._figures.put(Story(run, entries))
 
     def model_called(self, role: str, model: str, usage: Usage, error: str) -> None:
         """Count a call to a model."""
@@ -73,8 +84,9 @@ class Telemetry:
         live.listen(None)
         if self._tracing:
             self._tracing.close(within_s)
+        self._figures.close(within_s / 3)
         if self._metrics:
-            self._metrics.close(within_s)
+            self._metrics.close(within_s / 3)
 
 
 def start_telemetry(environment: Mapping[str, str], process: Process) -> Telemetry | None:
@@ -85,6 +97,8 @@ def start_telemetry(environment: Mapping[str, str], process: Process) -> Telemet
     metrics = start_metrics(environment, resource_of(process), port=process.metrics_port)
     if tracing is None and metrics is None:
         return None
+    # The thread that packs and sends must not keep the loop waiting for the interpreter: 5 ms would be the default.
+    sys.setswitchinterval(SWITCH_S)
     telemetry = Telemetry(tracing, metrics)
     live.listen(telemetry)
     return telemetry

@@ -7,6 +7,7 @@ back until it is certain that nobody will tell them instead.
 
 from collections.abc import Mapping, Sequence
 from contextvars import Token
+from typing import Protocol
 
 import msgspec
 import structlog
@@ -15,7 +16,7 @@ from opentelemetry.context import Context, attach
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace import Span as LiveSpan
-from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.export import SpanExportResult
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.sdk.trace.sampling import Decision
 from opentelemetry.trace import NonRecordingSpan, SpanKind, set_span_in_context
@@ -23,11 +24,13 @@ from opentelemetry.trace import NonRecordingSpan, SpanKind, set_span_in_context
 from observability import names
 from observability.announced import announced
 from observability.endpoint import Process, collector
-from observability.otel_spans import Resources, context, of_service, otel_span
+from observability.otel_spans import Resources, context, of_service
+from observability.otlp import batches, request_of
 from observability.outlet import BATCH, EVERY_S, Outlet
 from observability.redaction import redacted
 from observability.run_record import Entry
 from observability.run_spans import spans_of, told_elsewhere
+from observability.span import Attributes, Span, Value
 
 FLUSH_S = 1.5
 DELAY = "OTEL_BSP_SCHEDULE_DELAY"
@@ -52,6 +55,14 @@ Told = Story | ReadableSpan
 log = structlog.get_logger()
 
 
+class Exporter(Protocol):
+    """Who sends spans: the library's own, and requests that are packed already."""
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult: ...  # noqa: D102
+    def export_request(self, request: bytes) -> bool: ...  # noqa: D102
+    def shutdown(self) -> None: ...  # noqa: D102
+
+
 class _DerivedIds(RandomIdGenerator):
     """Gives the next span the id that was announced for it, and any other a random one."""
 
@@ -63,7 +74,7 @@ class _DerivedIds(RandomIdGenerator):
 class Tracing(SpanProcessor):
     """The spans of one process on their way out."""
 
-    def __init__(self, exporter: SpanExporter, process: Process, *, where: str = "", every_s: float = EVERY_S) -> None:
+    def __init__(self, exporter: Exporter, process: Process, *, where: str = "", every_s: float = EVERY_S) -> None:
         own = resource_of(process)
         self._process = process
         self._service = str(own.attributes[names.SERVICE])
@@ -71,12 +82,18 @@ class Tracing(SpanProcessor):
         self._resources = Resources(own)
         self.provider = TracerProvider(resource=own, id_generator=_DerivedIds(), shutdown_on_exit=False)
         self.provider.add_span_processor(self)
+        self._asked = "", False
         self._held: dict[str, Held] = {}
         self._parents: dict[int, list[ReadableSpan]] = {}
         self._outlet: Outlet[Told] = Outlet(self._send, where=where, every_s=every_s)
 
     def sampled(self, run: str) -> bool:
         """Whether this run is one of those that are told; the same in every process with the same sampler."""
+        if self._asked[0] != run:
+            self._asked = run, self._is_sampled(run)
+        return self._asked[1]
+
+    def _is_sampled(self, run: str) -> bool:
         found = self.provider.sampler.should_sample(None, int(run, 16), names.SCOPE, SpanKind.INTERNAL)
         return found.decision is Decision.RECORD_AND_SAMPLE
 
@@ -93,6 +110,8 @@ class Tracing(SpanProcessor):
     def hold(self, key: str, span: str) -> None:
         """Keep the calls below this span until it is known who tells them."""
         held = self._held.setdefault(key, Held())
+        if int(span, 16) in self._parents:
+            return
         held.parents.append(int(span, 16))
         self._parents[held.parents[-1]] = held.spans
 
@@ -141,19 +160,22 @@ class Tracing(SpanProcessor):
             held.append(span)
 
     def _send(self, batch: list[Told]) -> bool:
-        spans: list[ReadableSpan] = []
-        for told in batch:
-            spans += [told] if isinstance(told, ReadableSpan) else self._spans(told)
-        return all(
-            self._exporter.export(spans[at : at + BATCH]) is SpanExportResult.SUCCESS
-            for at in range(0, len(spans), BATCH)
-        )
+        spans = [told for told in batch if isinstance(told, ReadableSpan)]
+        arrived = not spans or self._exporter.export(spans) is SpanExportResult.SUCCESS
+        stories = [span for told in batch if isinstance(told, Story) for span in self._spans(told)]
+        # Made and packed here, in the thread that sends it.
+        for part in batches(stories, BATCH):
+            arrived = self._exporter.export_request(request_of(part, self._said_of)) and arrived
+        return arrived
 
-    def _spans(self, story: Story) -> list[ReadableSpan]:
-        """The whole run but for what living processes tell of it; made here, in the thread that sends it."""
+    def _spans(self, story: Story) -> list[Span]:
+        """The whole run but for what living processes tell of it."""
         spans = spans_of(story.run, story.entries, content=self._process.content)
         elsewhere = told_elsewhere(spans, self._process.instance)
-        return [otel_span(span, self._resources) for span in spans if span.id not in elsewhere]
+        return [span for span in spans if span.id not in elsewhere]
+
+    def _said_of(self, service: str, instance: str) -> Attributes:
+        return {name: _plain(value) for name, value in self._resources.of(service, instance).attributes.items()}
 
 
 def resource_of(process: Process) -> Resource:
@@ -171,12 +193,12 @@ def start_tracing(environment: Mapping[str, str], process: Process) -> Tracing |
     if not where:
         return None
     try:
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from observability.otlp_http import OtlpExporter
     except ImportError:
         log.warning("telemetry.missing", reason="install handoff-bus[otlp] to send traces", to=redacted(where))
         return None
     every_s = _seconds(environment.get(DELAY, ""))
-    tracing = Tracing(OTLPSpanExporter(), process, where=where, every_s=every_s)
+    tracing = Tracing(OtlpExporter(), process, where=where, every_s=every_s)
     trace.set_tracer_provider(tracing.provider)
     return tracing
 
@@ -186,3 +208,7 @@ def _seconds(milliseconds: str) -> float:
         return max(0.01, float(milliseconds) / 1000)
     except ValueError:
         return EVERY_S
+
+
+def _plain(value: object) -> Value:
+    return value if isinstance(value, str | int | float | bool) else str(value)

@@ -1,6 +1,7 @@
 """One trace for each run, whole and linked, sent by real processes, whoever is killed on the way."""
 
 import asyncio
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -141,8 +142,8 @@ async def test_a_killed_worker_leaves_no_hole_and_both_executions_show(stage: St
     first = await stage.worker("reader")
     run = await stage.ask(text="Read the book")
     await stage.stored(run, ToolCalled)
-    await stage.worker("reader")
     first.kill()
+    await stage.worker("reader")
     assert (await asyncio.wait_for(run.answer(), 30)).status == "complete"
     spans = await told(run, jaeger)
     assert_whole(spans)
@@ -154,14 +155,16 @@ async def test_a_killed_worker_leaves_no_hole_and_both_executions_show(stage: St
 
 async def test_a_collector_that_is_away_costs_nothing_but_one_line(stage: Stage) -> None:
     stage.environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = "http://user:hunter22@127.0.0.1:9"
-    stage.environment["OTEL_BSP_SCHEDULE_DELAY"] = "20"
+    stage.environment |= {"OTEL_BSP_SCHEDULE_DELAY": "20", "OTEL_EXPORTER_OTLP_TIMEOUT": "1"}
     supervisor, _ = await asyncio.gather(stage.supervisor(), stage.worker("echo"))
     for _ in range(3):
         run = await stage.ask(task("a", "echo"))
         assert (await asyncio.wait_for(run.answer(), 5)).status == "complete"
     await until(lambda: b"telemetry.undelivered" in supervisor.log.read_bytes())
+    told_to_stop = time.monotonic()
     supervisor.process.terminate()
     assert await supervisor.ended(within_s=8) == 0
+    assert time.monotonic() - told_to_stop < 5
     lines = supervisor.log.read_text()
     assert lines.count("telemetry.undelivered") == 1
     assert "hunter22" not in lines

@@ -1,0 +1,85 @@
+import threading
+import time
+
+from structlog.testing import capture_logs
+
+from observability.outlet import BATCH, MOST_WAITING, Outlet
+
+
+def test_everything_is_sent_in_order() -> None:
+    sent: list[int] = []
+    outlet: Outlet[int] = Outlet(lambda batch: sent.extend(batch) is None, where="here", every_s=0.01)
+    for number in range(3 * BATCH):
+        outlet.put(number)
+    assert outlet.close(5)
+    assert sent == list(range(3 * BATCH))
+
+
+def test_whoever_puts_is_never_held_up_and_the_oldest_gives_way() -> None:
+    gate, sent = threading.Event(), list[int]()
+
+    def send(batch: list[int]) -> bool:
+        gate.wait(10)
+        sent.extend(batch)
+        return True
+
+    outlet: Outlet[int] = Outlet(send, where="here", every_s=0.001)
+    began = time.monotonic()
+    outlet.put_all(range(MOST_WAITING + 2 * BATCH))
+    assert time.monotonic() - began < 5
+    gate.set()
+    assert outlet.close(10)
+    assert sent[-1] == MOST_WAITING + 2 * BATCH - 1
+    assert len(sent) >= MOST_WAITING
+
+
+def test_closing_takes_no_longer_than_it_is_given() -> None:
+    never = threading.Event()
+    outlet: Outlet[int] = Outlet(lambda _: never.wait(5), where="here", every_s=0.001)
+    outlet.put(1)
+    began = time.monotonic()
+    assert not outlet.close(0.05)
+    assert time.monotonic() - began < 2
+    never.set()
+
+
+def test_a_receiver_that_is_away_is_told_once_and_again_when_it_is_back() -> None:
+    answers = iter([False, False, True, True])
+    turns = threading.Semaphore(0)
+
+    def send(_: list[int]) -> bool:
+        answer = next(answers)
+        turns.release()
+        return answer
+
+    with capture_logs() as logs:
+        outlet: Outlet[int] = Outlet(send, where="http://u:hunter22@there", every_s=0.001)
+        for number in range(4):
+            outlet.put(number)
+            assert turns.acquire(timeout=5)
+        assert outlet.close(5)
+    assert [line["event"] for line in logs] == ["telemetry.undelivered", "telemetry.delivered_again"]
+    assert "hunter22" not in str(logs)
+
+
+def test_an_error_while_sending_is_only_told() -> None:
+    sent: list[int] = []
+
+    def send(batch: list[int]) -> bool:
+        if not sent:
+            sent.append(-1)
+            raise ValueError("broken")
+        sent.extend(batch)
+        return True
+
+    with capture_logs() as logs:
+        outlet: Outlet[int] = Outlet(send, where="here", every_s=0.001)
+        outlet.put(1)
+        for _ in range(500):
+            if sent:
+                break
+            time.sleep(0.01)
+        outlet.put(2)
+        assert outlet.close(5)
+    assert sent == [-1, 2]
+    assert logs[0]["reason"] == "ValueError: broken"
