@@ -13,7 +13,7 @@ SHORTEST = 6
 
 SECRET_NAMES = ("key", "token", "password", "passwd", "secret", "authorization", "credential", "credentials", "cookie")
 
-_NAMES = r"(?:api[_-]?key|[a-z0-9_-]*(?:secret|passw(?:or)?d|token|credentials?)|authorization|x-api-key|cookie)"
+_NAMES = r"(?:[a-z0-9_-]{0,40}(?:api[_-]?key|secret|passw(?:or)?d|token|credentials?)|authorization|cookie)"
 _ASSIGNED = re.compile(
     rf"(?i)(\b{_NAMES}\b[\"']?\s*[:=]\s*)((?:(?:bearer|basic)\s+)?)(?:\"[^\"]*\"|'[^']*'|[^\s,;&\"'}}\])]+)"
 )
@@ -24,7 +24,7 @@ _PATTERNS = (
     (re.compile(r"\bS[UAOCN][A-Z2-7]{54,}\b"), BLANK),
     (re.compile(r"\beyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]*"), BLANK),
     (re.compile(r"(?s)-----BEGIN [A-Z ]*(?:KEY|SEED|JWT)-----.*?(?:-----END [A-Z ]*-----|\Z)"), BLANK),
-    (re.compile(r"\b([a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/@\"'<>]+@"), rf"\1{BLANK}@"),
+    (re.compile(r"\b([a-zA-Z][a-zA-Z0-9+.-]{0,20}://)[^\s/@\"'<>]{1,500}@"), rf"\1{BLANK}@"),
 )
 _MAY_HOLD = re.compile(
     r"(?i)[:=@]|sk-|bearer|basic|gh[po]_|github_pat|xox|glpat|akia|aiza|eyj|-----|\bs[uaocn][a-z2-7]{54}"
@@ -47,7 +47,7 @@ def forget() -> None:
 
 def redacted(text: str) -> str:
     """The text without what is a secret, or looks like one."""
-    for secret in _known:
+    for secret in sorted(_known, key=len, reverse=True):
         if secret in text:
             text = text.replace(secret, BLANK)
     if not _MAY_HOLD.search(text):
