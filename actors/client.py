@@ -19,6 +19,7 @@ from actors.clock import Clock, SystemClock
 from actors.record import Entry, Recorded, read_run, understand
 from actors.run.plan_check import plan_faults, request_faults
 from actors.settings import Settings
+from observability.context import current_traceparent
 from protocol import codec, streams, subjects
 from protocol.controls import Cancel, Control
 from protocol.errors import InvalidError, UnreachableError
@@ -151,7 +152,8 @@ class Client:
         """Put a whole request onto the bus."""
         request = checked(request, self.settings)
         data = codec.encode(request)
-        await self.bus.publish(subjects.request(request.team), data, headers={"Nats-Msg-Id": request.id})
+        headers = {"Nats-Msg-Id": request.id} | current_traceparent()
+        await self.bus.publish(subjects.request(request.team), data, headers=headers)
         return self.run(request.id)
 
     def run(self, run: str) -> Run:

@@ -95,8 +95,11 @@ class _Forward(logging.Handler):
 
 
 def _take_in_libraries(number: int) -> None:
-    """Hear nats, anthropic, httpx and uvicorn: their troubles always, their chatter only when debugging."""
+    """Hear nats, anthropic, httpx and uvicorn: their troubles always, their chatter only when debugging.
+
+    Never their own debugging: that writes out what was said.
+    """
     root = logging.getLogger()
     root.handlers[:] = [handler for handler in root.handlers if not isinstance(handler, _Forward)]
     root.addHandler(_Forward())
-    root.setLevel(number if number <= logging.DEBUG else max(number, logging.WARNING))
+    root.setLevel(logging.INFO if number <= logging.DEBUG else max(number, logging.WARNING))

@@ -104,6 +104,21 @@ async def send_note(to: str, text: str) -> str:
     return f"sent to {to}"
 
 
+@tool
+def open_safe(number: int) -> str:
+    """Open a safe.
+
+    Args:
+        number: which safe
+    """
+    return f"in safe {number} lies {os.environ.get('CANARY', 'nothing')}"
+
+
+def _leaky(handoff: Handoff) -> str:
+    key = os.environ.get("ANTHROPIC_API_KEY", "")
+    raise RuntimeError(f"cannot log in with {key} at nats://me:{os.environ.get('CANARY', '')}@host")
+
+
 nap = Worker("nap", summary="Sleeps.", run=_nap, concurrency=4)
 echo = Worker("echo", summary="Repeats.", run=_echo)
 noop = Worker("noop", summary="Does nothing.", run=_noop, concurrency=64)
@@ -112,6 +127,8 @@ decline = Worker("decline", summary="Declines.", run=_decline)
 big = Worker("big", summary="Says much.", run=_big)
 suicide = Worker("suicide", summary="Dies.", run=_suicide)
 picky = Worker("picky", summary="Counts, if asked precisely.", run=_picky)
+leaky = Worker("leaky", summary="Cannot keep a secret.", run=_leaky)
+keeper = Worker("keeper", summary="Opens safes with open_safe.", prompt="You open safes.", tools=[open_safe])
 weak = Worker("weak", summary="Cannot.", run=_fail, fallback="echo")
 reader = Worker("reader", summary="Reads the book with look_up, page by page.", prompt="You read.", tools=[look_up])
 desk = ToolServer("desk", command=(sys.executable, str(Path(__file__).parents[1] / "toolservers" / "honest_server.py")))
