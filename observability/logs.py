@@ -30,8 +30,9 @@ def configure_logs(level: str, *, json: bool | None = None, **always: str) -> No
     if as_json:
         processors += [structlog.processors.format_exc_info, redact, structlog.processors.JSONRenderer()]
     else:
-        # The renderer for people writes exceptions itself: the line is looked at once more when it is whole.
-        processors += [redact, structlog.dev.ConsoleRenderer(), cast("Processor", _redact_line)]
+        # It writes exceptions itself (plainly: no values of variables), so the whole is looked at once more.
+        people = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+        processors += [redact, people, cast("Processor", _redact_line)]
     structlog.configure(
         processors=processors,
         wrapper_class=structlog.make_filtering_bound_logger(number),

@@ -1,5 +1,6 @@
 import io
 import json
+import logging
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -7,8 +8,11 @@ from typing import Any
 
 import pytest
 import structlog
+from run_records import RUN
 
+from observability import live, span_ids
 from observability.logs import SECRETS, configure_logs
+from protocol.subjects import TaskAddress
 
 
 class Terminal(io.StringIO):
@@ -24,9 +28,11 @@ class Terminal(io.StringIO):
 
 @pytest.fixture(autouse=True)
 def left_as_found() -> Iterator[None]:
-    before = structlog.get_config()
+    root = logging.getLogger()
+    before, handlers, level = structlog.get_config(), list(root.handlers), root.level
     yield
     structlog.configure(**before)
+    root.handlers[:], root.level = handlers, level
     structlog.contextvars.clear_contextvars()
 
 
@@ -147,3 +153,63 @@ def test_a_second_configuration_forgets_what_the_first_bound(monkeypatch: pytest
     configure_logs("info")
     structlog.get_logger().info("it.happened")
     assert "actor" not in lines(err)[0]
+
+
+def test_a_line_says_which_run_task_and_span_it_is_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    err = stderr(monkeypatch)
+    configure_logs("info")
+    with live.holding_run(RUN):
+        structlog.get_logger().info("inside.run")
+    with live.executing(TaskAddress(RUN, "default", "reader", "a", 1), 0):
+        structlog.get_logger().info("inside.task")
+    structlog.get_logger().info("outside")
+    run, task, outside = lines(err)
+    assert (run["run"], run["trace_id"], run["span_id"]) == (RUN, RUN, span_ids.root(RUN))
+    assert "task" not in run
+    assert (task["run"], task["task"], task["worker"]) == (RUN, "a", "reader")
+    assert task["span_id"] == span_ids.execution(RUN, "a", 1, 0)
+    assert not {"run", "trace_id", "span_id"} & outside.keys()
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_secrets_are_blanked_out_by_their_look_too(monkeypatch: pytest.MonkeyPatch, terminal: bool) -> None:
+    err = stderr(monkeypatch, terminal=terminal)
+    configure_logs("info")
+    log = structlog.get_logger()
+    log.info("it.happened", url="nats://me:hunter22@host", inner={"api_key": "hunter23", "x": ["password=hunter24"]})
+    log.info("the key was sk-ant-hunter25hunter25")
+    try:
+        raise ValueError("token=hunter26")
+    except ValueError as error:
+        log.error("delivery.failed", exc_info=error)
+    assert "hunter" not in err.getvalue()
+    assert "ValueError" in err.getvalue()
+
+
+@pytest.mark.parametrize("name", ["nats.aio.client", "anthropic", "httpx2", "uvicorn.error"])
+def test_what_libraries_log_comes_out_as_our_own_lines(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    err = stderr(monkeypatch)
+    configure_logs("info", actor="supervisor")
+    logging.getLogger(name).warning("lost %s", "nats://me:hunter22@host")
+    logging.getLogger(name).info("chatter")
+    (line,) = lines(err)
+    assert (line["event"], line["level"], line["logger"]) == ("lost nats://[redacted]@host", "warning", name)
+    assert line["actor"] == "supervisor"
+
+
+def test_the_chatter_of_libraries_is_heard_when_debugging_but_never_what_was_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    err = stderr(monkeypatch)
+    configure_logs("debug")
+    logging.getLogger("anthropic").info("chatter")
+    logging.getLogger("anthropic").debug("the whole prompt")
+    assert [line["event"] for line in lines(err)] == ["chatter"]
+
+
+def test_configuring_twice_writes_each_line_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    err = stderr(monkeypatch)
+    configure_logs("info")
+    configure_logs("info")
+    logging.getLogger("nats").error("gone")
+    assert len(lines(err)) == 1

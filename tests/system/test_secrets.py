@@ -22,7 +22,12 @@ IN_TOOL = "canary-tool-55bb02"
 IN_HEADER = "canary-header-33cc03"
 CANARIES = (KEY, IN_PROMPT, IN_TOOL, IN_HEADER)
 
-PLAN = {"goal": "Read", "tasks": [{"id": "r", "worker": "keeper", "intent": "Open safe 1 and read the paper", "success": "The paper is read"}]}
+PLAN = {
+    "goal": "Read",
+    "tasks": [
+        {"id": "r", "worker": "keeper", "intent": "Open safe 1 and read the paper", "success": "The paper is read"}
+    ],
+}
 SCRIPT: dict[str, object] = {
     "rules": [
         {"role": "planner", "plan": PLAN},
