@@ -10,7 +10,7 @@ from observability.redaction import redacted
 from observability.run_record import Attempt, StepAt
 from observability.span import Link, Moment, Span, Status, Value
 from protocol.messages import Result
-from protocol.steps import ModelCalled, Taken, ToolCalled
+from protocol.steps import ConfirmAsked, Confirmed, ModelCalled, Taken, ToolCalled
 from protocol.subjects import TASK_TEMPLATE, durable
 
 LONGEST_ERROR = 1000
@@ -126,6 +126,7 @@ def _execution(attempt: Attempt, telling: Telling, number: int, times: tuple[int
     attributes |= {names.GROUP: durable(team, worker), names.EXECUTION: number, names.OUTCOME: outcome}
     result = None if lost else attempt.result
     status, error, moments = _verdict(result, lost, times[1], attributes)
+    moments += tuple(_confirming(attempt.executions()[number]))
     if result:
         attributes |= usage_attributes(result.usage)
         if telling.content:
@@ -147,6 +148,17 @@ def _execution(attempt: Attempt, telling: Telling, number: int, times: tuple[int
         links=before,
         events=moments,
     )
+
+
+def _confirming(steps: list[StepAt]) -> Iterator[Moment]:
+    """When a person was asked whether a tool may run, and what became of that."""
+    for at in steps:
+        if isinstance(at.step, ConfirmAsked | Confirmed):
+            told: dict[str, Value] = {names.TOOL: at.step.tool, names.TOOL_CALL: at.step.call}
+            if isinstance(at.step, Confirmed):
+                told[names.OUTCOME] = "granted" if at.step.granted else "denied"
+            tag = str(at.step.__struct_config__.tag)
+            yield Moment(name=names.moment(tag), time_ns=at.time_ns, attributes=told)
 
 
 def _verdict(

@@ -10,7 +10,7 @@ from protocol.controls import Control
 from protocol.errors import UndecodableError
 from protocol.events import Event, Finished, Started
 from protocol.messages import Handoff, Request, Result
-from protocol.steps import ModelCalled, Step, Taken, ToolCalled
+from protocol.steps import ConfirmAsked, Confirmed, ModelCalled, Step, Taken, ToolCalled
 from protocol.subjects import TaskAddress
 
 
@@ -113,7 +113,7 @@ def sorted_record(run: str, entries: Iterable[Entry]) -> Record:
         record.start_ns = record.start_ns or time_ns
         record.end_ns = max(record.end_ns, time_ns)
         match message:
-            case Handoff() | Result() | Taken() | ModelCalled() | ToolCalled():
+            case Handoff() | Result() | Taken() | ModelCalled() | ToolCalled() | ConfirmAsked() | Confirmed():
                 _work(record, entry, time_ns, supervisor)
             case _ if subjects.kind_of(entry.subject) == "log":
                 if isinstance(message, Started):
@@ -141,7 +141,7 @@ def _work(record: Record, entry: Entry, time_ns: int, supervisor: str) -> None:
             attempt.start_ns, attempt.supervisor = time_ns, supervisor
         case Result() as result:
             attempt.result, attempt.result_seq, attempt.end_ns = result, entry.seq, time_ns
-        case Taken() | ModelCalled() | ToolCalled() as step:
+        case Taken() | ModelCalled() | ToolCalled() | ConfirmAsked() | Confirmed() as step:
             attempt.steps.append(StepAt(step=step, time_ns=time_ns))
         case _:
             pass

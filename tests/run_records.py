@@ -26,7 +26,7 @@ from protocol.events import (
 )
 from protocol.ids import RunId
 from protocol.messages import Answer, Context, Contradiction, Fault, Handoff, Plan, Request, Result, Task, Usage
-from protocol.steps import ModelCalled, Step, Taken, ToolCalled
+from protocol.steps import ConfirmAsked, Confirmed, ModelCalled, Step, Taken, ToolCalled
 
 RUN = RunId("0af7651916cd43dd8448eb211c80319c")
 START = 1_790_000_000.0
@@ -131,6 +131,8 @@ def eventful() -> Tape:
     tape.log(Planned(plan=plan("a", "b", "c"), usage=PRICE, model="p"), Approved())
     tape.hand("a").hand("b", "weak").step("a", turn(("u1", "look_up"), ("u2", "gone")))
     tape.step("a", called("u1"), called("u2", "gone", failed=True))
+    tape.step("a", ConfirmAsked(call="u3", tool="send", arguments=msgspec.Raw(b"{}"), deadline=START))
+    tape.step("a", Confirmed(call="u3", tool="send", granted=False))
     tape.step("a", Taken(instance="reader-2", delivery=2), turn(("u1", "look_up")))
     tape.start(epoch=2).step("a", called("u1"), turn()).result("a", seconds=0.4)
     tape.result("b", "weak", error=Fault(kind="broken", message="password=hunter22", retryable=True))

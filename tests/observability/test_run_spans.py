@@ -201,6 +201,14 @@ def test_calls_of_those_who_live_to_tell_are_told_by_them() -> None:
             assert (span.id in told) == (parent.instance == "sup-2")
 
 
+def test_a_question_to_a_person_is_a_moment_of_the_execution() -> None:
+    first = one(spans_of(RUN, eventful().entries), id=span_ids.execution(RUN, "a", 1, 0))
+    assert [(moment.name, moment.attributes.get(names.OUTCOME)) for moment in first.events] == [
+        ("handoff.confirm_asked", None),
+        ("handoff.confirmed", "denied"),
+    ]
+
+
 def test_a_run_that_failed_is_an_error() -> None:
     root = spans_of(RUN, Tape().start().finish("failed").entries)[1]
     assert (root.status, root.error) == ("error", "one")
