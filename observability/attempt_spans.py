@@ -8,7 +8,7 @@ from observability import names, span_ids
 from observability.call_spans import chat_span, task_attributes, took_ns, tool_span, usage_attributes
 from observability.redaction import redacted
 from observability.run_record import Attempt, StepAt
-from observability.span import Link, Moment, Span, Status, Value
+from observability.span import Attributes, Link, Moment, Span, Status, Value
 from protocol.messages import Result
 from protocol.steps import ConfirmAsked, Confirmed, ModelCalled, Taken, ToolCalled
 from protocol.subjects import TASK_TEMPLATE, durable
@@ -29,11 +29,14 @@ class Telling(msgspec.Struct, frozen=True, kw_only=True):
 
 def attempt_spans(attempt: Attempt, telling: Telling) -> Iterator[Span]:
     """The handoff as a PRODUCER, each execution as a CONSUMER below it, calls below these."""
-    times = execution_times(attempt, telling.end_ns)
-    yield _dispatch(attempt, telling, times)
+    executions = attempt.executions()
+    times = execution_times(attempt, executions, telling.end_ns)
+    common = task_attributes(attempt)
+    yield _dispatch(attempt, telling, common, times)
     turn = 0
-    for number, steps in enumerate(attempt.executions()):
-        yield (span := _execution(attempt, telling, number, times[number]))
+    for number, steps in enumerate(executions):
+        span = _execution(attempt, telling, common, number, times[number])
+        yield _with_questions(span, steps) if steps else span
         for at in steps:
             if isinstance(at.step, ModelCalled):
                 yield chat_span(at, turn, span)
@@ -42,9 +45,8 @@ def attempt_spans(attempt: Attempt, telling: Telling) -> Iterator[Span]:
                 yield tool_span(attempt, at, turn - 1, span, content=telling.content)
 
 
-def execution_times(attempt: Attempt, end_ns: int) -> list[tuple[int, int]]:
+def execution_times(attempt: Attempt, executions: list[list[StepAt]], end_ns: int) -> list[tuple[int, int]]:
     """When each execution began and ended; `end_ns` is the last known moment of the run."""
-    executions = attempt.executions()
     begins = [_begin(attempt, executions, number) for number in range(len(executions))]
     ends = [*begins[1:], attempt.end_ns if attempt.result else end_ns]
     return [(begun, max(begun, ended)) for begun, ended in zip(begins, ends, strict=bool(begins))]
@@ -88,11 +90,9 @@ def _messaging(attempt: Attempt, operation: str) -> dict[str, Value]:
     }
 
 
-def _dispatch(attempt: Attempt, telling: Telling, times: list[tuple[int, int]]) -> Span:
+def _dispatch(attempt: Attempt, telling: Telling, common: Attributes, times: list[tuple[int, int]]) -> Span:
     run, _, worker, task, number = attempt.address
-    attributes = (
-        task_attributes(attempt) | _messaging(attempt, "send") | {names.OUTCOME: _outcome(attempt, telling.over)}
-    )
+    attributes = {**common} | _messaging(attempt, "send") | {names.OUTCOME: _outcome(attempt, telling.over)}
     if times:
         attributes[names.QUEUE_WAIT_S] = round((times[0][0] - attempt.start_ns) / 1e9, 6)
     handoff = attempt.handoff
@@ -118,15 +118,14 @@ def _dispatch(attempt: Attempt, telling: Telling, times: list[tuple[int, int]]) 
     )
 
 
-def _execution(attempt: Attempt, telling: Telling, number: int, times: tuple[int, int]) -> Span:
+def _execution(attempt: Attempt, telling: Telling, common: Attributes, number: int, times: tuple[int, int]) -> Span:
     run, team, worker, task, attempted = attempt.address
     lost = number < attempt.takes
     outcome = outcome_of(attempt, number, over=telling.over)
-    attributes = task_attributes(attempt) | _messaging(attempt, "process") | {names.OPERATION: "invoke_agent"}
+    attributes = {**common} | _messaging(attempt, "process") | {names.OPERATION: "invoke_agent"}
     attributes |= {names.GROUP: durable(team, worker), names.EXECUTION: number, names.OUTCOME: outcome}
     result = None if lost else attempt.result
     status, error, moments = _verdict(result, lost, times[1], attributes)
-    moments += tuple(_confirming(attempt.executions()[number]))
     if result:
         attributes |= usage_attributes(result.usage)
         if telling.content:
@@ -148,6 +147,10 @@ def _execution(attempt: Attempt, telling: Telling, number: int, times: tuple[int
         links=before,
         events=moments,
     )
+
+
+def _with_questions(span: Span, steps: list[StepAt]) -> Span:
+    return msgspec.structs.replace(span, events=(*_confirming(steps), *span.events))
 
 
 def _confirming(steps: list[StepAt]) -> Iterator[Moment]:

@@ -23,6 +23,10 @@ class Place:
 
     @property
     def span(self) -> str:
+        """The span of it."""
+        return self.own_span()
+
+    def own_span(self) -> str:
         """The span of it; worked out only if somebody asks, because it is on the way of every task."""
         if not self._span:
             self._span = (

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Literal
+from urllib.parse import unquote
 
 import msgspec
 
@@ -25,6 +26,12 @@ def collector(environment: Mapping[str, str], signal: Signal) -> str:
         return ""
     own = environment.get(f"OTEL_EXPORTER_OTLP_{signal}_ENDPOINT", "")
     return own or environment.get("OTEL_EXPORTER_OTLP_ENDPOINT", "")
+
+
+def header_secrets(environment: Mapping[str, str]) -> list[str]:
+    """What the headers for a collector say: who may write there is nobody else's business."""
+    said = [value for name, value in environment.items() if name.startswith("OTEL_EXPORTER_OTLP") and "HEADERS" in name]
+    return [unquote(pair.partition("=")[2].strip()) for value in said for pair in value.split(",")]
 
 
 def is_wanted(environment: Mapping[str, str], process: Process) -> bool:

@@ -18,8 +18,13 @@ from protocol.subjects import TaskAddress
 class Listener(Protocol):
     """Who tells the world about it."""
 
-    def enter(self, run: str, span: str) -> object:
+    def enter(self, run: str, span: Callable[[], str]) -> object:
         """Make a span the parent of whatever is started from now on; returns what `leave` needs."""
+        ...
+
+    @property
+    def holds(self) -> bool:
+        """Whether any model calls are held back."""
         ...
 
     def leave(self, token: object) -> None:
@@ -105,18 +110,20 @@ class executing:  # noqa: N801  reads as a verb, as the others do
     def __enter__(self) -> None:
         self._token = here.set(self._place)
         if _listeners:
-            self._entered = _listeners[0].enter(self._place.run, self._place.span)
+            place = self._place
+            self._entered = _listeners[0].enter(place.run, place.own_span)
 
     def __exit__(self, *_: object) -> None:
         here.reset(self._token)
         if _listeners:
             _listeners[0].leave(self._entered)
-            _listeners[0].drop(self._place.span)
+            if _listeners[0].holds:
+                _listeners[0].drop(self._place.span)
 
 
 def result_stored() -> None:
     """The task that we are at has its result, and it is ours."""
-    if not _listeners:
+    if not _listeners or not _listeners[0].holds:
         return
     place = here.get()
     if place is not None and place.task:
@@ -181,7 +188,7 @@ def watch(name: str, look: Callable[[], Mapping[str, float]]) -> None:
 
 @contextmanager
 def _below(listener: Listener, run: str, span: str, calls: Calls | None) -> Generator[None]:
-    token, entered = announced.set(calls), listener.enter(run, span)
+    token, entered = announced.set(calls), listener.enter(run, lambda: span)
     try:
         yield
     finally:

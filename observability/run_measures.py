@@ -69,7 +69,7 @@ def _spending(record: Record) -> Iterator[Measure]:
 
 def _attempt(attempt: Attempt, end_ns: int) -> Iterator[Measure]:
     worker = {names.WORKER: attempt.address.worker}
-    for number, (begun_ns, ended_ns) in enumerate(execution_times(attempt, end_ns)):
+    for number, (begun_ns, ended_ns) in enumerate(execution_times(attempt, attempt.executions(), end_ns)):
         if number == 0:
             yield Measure(names.TASK_WAIT[0], _seconds(begun_ns - attempt.start_ns), worker)
         outcome = outcome_of(attempt, number, over=True)

@@ -33,7 +33,7 @@ class Telemetry:
                 self._metrics.note(measures_of(story.run, story.entries))
         return True
 
-    def enter(self, run: str, span: str) -> "Token[Context] | None":
+    def enter(self, run: str, span: Callable[[], str]) -> "Token[Context] | None":
         """Make a span the parent of what is started."""
         return self._tracing.enter(run, span) if self._tracing else None
 
@@ -46,6 +46,11 @@ class Telemetry:
         """Keep the model calls under a span back."""
         if self._tracing:
             self._tracing.hold(key, span)
+
+    @property
+    def holds(self) -> bool:
+        """Whether any model calls are held back at all."""
+        return self._tracing is not None and self._tracing.holds
 
     def release(self, key: str, service: str = "") -> None:
         """Tell the model calls that were held back."""

@@ -5,7 +5,7 @@ calls to a model are told by the SDK's own spans: here they get the id that the 
 back until it is certain that nobody will tell them instead.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import Token
 from typing import Protocol
 
@@ -24,6 +24,7 @@ from opentelemetry.trace import NonRecordingSpan, SpanKind, set_span_in_context
 from observability import names
 from observability.announced import announced
 from observability.endpoint import Process, collector
+from observability.lazy_context import LazyContext
 from observability.otel_spans import Resources, context, of_service
 from observability.otlp import batches, request_of
 from observability.outlet import BATCH, EVERY_S, Outlet
@@ -94,13 +95,15 @@ class Tracing(SpanProcessor):
         return self._asked[1]
 
     def _is_sampled(self, run: str) -> bool:
-        found = self.provider.sampler.should_sample(None, int(run, 16), names.SCOPE, SpanKind.INTERNAL)
+        found = self.provider.sampler.should_sample(Context(), int(run, 16), names.SCOPE, SpanKind.INTERNAL)
         return found.decision is Decision.RECORD_AND_SAMPLE
 
-    def enter(self, run: str, span: str) -> Token[Context]:
+    def enter(self, run: str, span: Callable[[], str]) -> Token[Context]:
         """Make a span the parent of what is started from now on."""
-        parent = NonRecordingSpan(context(run, span, sampled=self.sampled(run)))
-        return attach(set_span_in_context(parent, Context()))
+        return attach(LazyContext(lambda: self._below(run, span())))
+
+    def _below(self, run: str, span: str) -> Context:
+        return set_span_in_context(NonRecordingSpan(context(run, span, sampled=self.sampled(run))), Context())
 
     def tell(self, story: Story) -> None:
         """Tell a run, soon."""
@@ -114,6 +117,11 @@ class Tracing(SpanProcessor):
             return
         held.parents.append(int(span, 16))
         self._parents[held.parents[-1]] = held.spans
+
+    @property
+    def holds(self) -> bool:
+        """Whether any calls are held back at all."""
+        return bool(self._held)
 
     def release(self, key: str, service: str) -> None:
         """Tell the calls that were held back, as calls of that service."""

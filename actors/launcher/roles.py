@@ -149,6 +149,7 @@ async def _bus(
 
     async def reach() -> JetStreamBus:
         found = await located(settings, timeout_s=timeout_s, waiting=waiting)
+        learn(found.secrets)
         return await connect(found, name=f"handoff {name}", timeout_s=timeout_s, waiting=waiting)
 
     reaching = asyncio.create_task(reach())

@@ -6,7 +6,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from actors.settings import Settings
-from observability.endpoint import Process, is_wanted
+from observability.endpoint import Process, header_secrets, is_wanted
+from observability.redaction import learn
 
 
 @asynccontextmanager
@@ -18,6 +19,7 @@ async def telemetry(settings: Settings, service: str, instance: str) -> AsyncGen
     if not is_wanted(os.environ, process):
         yield
         return
+    learn(header_secrets(os.environ))
     from observability.telemetry import start_telemetry
 
     # The environment is read by OpenTelemetry itself too: its variables are its own affair.

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 from collector import Collector, Received
-from opentelemetry import trace
+from opentelemetry import baggage, trace
+from opentelemetry.context import get_current
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExportResult
 from run_records import RUN, Tape, eventful
@@ -117,6 +118,17 @@ def test_somebodys_own_spans_in_a_tool_are_below_the_tool(world: World) -> None:
     execution = span_ids.execution(RUN, "a", 1, 0)
     assert parents([span]) == [span_ids.tool(execution, 3, "u1")]
     assert span.name == "mine"
+
+
+def test_code_in_a_task_finds_its_execution_as_the_current_span_and_can_build_on_it(world: World) -> None:
+    with live.executing(ADDRESS, 0):
+        execution = int(span_ids.execution(RUN, "a", 1, 0), 16)
+        assert trace.get_current_span().get_span_context().span_id == execution
+        inner = baggage.set_baggage("who", "me")
+        assert trace.get_current_span(inner).get_span_context().span_id == execution
+        assert baggage.get_baggage("who", inner) == "me"
+        assert len(get_current()) == len(list(get_current())) == 1
+    assert not trace.get_current_span().get_span_context().is_valid
 
 
 async def test_tasks_side_by_side_do_not_mix(world: World) -> None:
