@@ -74,8 +74,7 @@ class Supervisor:
             forget = self._bus.on_reconnect(self._look)
             async with asyncio.TaskGroup() as group:
                 beside = [
-                    group.create_task(work)
-                    for work in (self._tick(), self._stop_runs(stop), self._storyteller.run())
+                    group.create_task(work) for work in (self._tick(), self._stop_runs(stop), self._storyteller.run())
                 ]
                 try:
                     await runner.run(stop, self._settings.grace_s)
