@@ -21,6 +21,7 @@ from protocol.events import (
     Expired,
     Finished,
     GaveUp,
+    Judging,
     PlanRejected,
     Skipped,
     Started,
@@ -151,6 +152,8 @@ def _moment(at: Decided) -> Moment | None:
             told = {names.TASK: task, names.REASON: redacted(reason)[:LONGEST]}
         case Waiting(reason=reason) | Cancelled(reason=reason):
             told = {names.REASON: redacted(reason)[:LONGEST]}
+        case Judging(task=task):
+            told = {names.TASK: task.id, names.AGENT: task.worker}
         case Approved() | Expired() | Finished():
             pass
         case _:

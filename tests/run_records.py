@@ -12,6 +12,7 @@ from protocol.events import (
     Finished,
     GaveUp,
     Judged,
+    Judging,
     Planned,
     PlanRejected,
     Refined,
@@ -148,6 +149,7 @@ def eventful() -> Tape:
     tape.log(Condensed(key="0a1b", text="short", usage=PRICE, model="s"))
     disputed = (Contradiction(tasks=("a", "c"), claim="41"),)
     tape.log(Synthesized(text="", failed="broken off", usage=PRICE, model="s"))
+    tape.log(Judging(task=Task(id="verdict", worker="reader", intent="judge")))
     tape.log(Judged(contradictions=disputed, usage=PRICE, model="j"), Synthesized(text="42", usage=PRICE, model="s"))
     tape.control(Cancel(reason="enough")).log(Expired(deadline=START))
     return tape.finish("partial")

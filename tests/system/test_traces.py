@@ -10,6 +10,7 @@ from collector import Collector, Received, collector
 
 from actors.client import Run
 from observability.run_spans import spans_of
+from observability.span import Span
 from protocol.events import Planned, Started
 from protocol.steps import ToolCalled
 
@@ -90,9 +91,16 @@ async def test_a_run_of_many_processes_is_one_whole_trace_that_agrees_with_its_r
     await stage.supervisor()
     run = await stage.ask(text="Read the book")
     assert (await asyncio.wait_for(run.answer(), 30)).status == "complete"
-    live = {span.id: span for span in await told(run, jaeger)}
-    assert_whole(list(live.values()))
-    record = {span.id: span for span in spans_of(run.id, await run.past())}
+    spans = await told(run, jaeger)
+    assert_whole(spans)
+    assert_agrees(spans, spans_of(run.id, await run.past()))
+    scopes = {span.scope for span in spans if span.kind == "client"}
+    assert scopes == {"com.anthropic.sdk.python"}, "the calls are told by the SDK itself"
+
+
+def assert_agrees(sent_spans: list[Received], recorded: list[Span]) -> None:
+    live = {span.id: span for span in sent_spans}
+    record = {span.id: span for span in recorded}
     assert live.keys() == record.keys()
     for name, span in record.items():
         sent = live[name]
@@ -102,8 +110,34 @@ async def test_a_run_of_many_processes_is_one_whole_trace_that_agrees_with_its_r
         told_here = {key: list(v) if isinstance(v, tuple) else v for key, v in span.attributes.items()}
         differing = {key: (value, sent.attributes.get(key)) for key, value in told_here.items()}
         assert not {key: pair for key, pair in differing.items() if pair[0] != pair[1]}, span.name
-    scopes = {span.scope for span in live.values() if span.kind == "client"}
-    assert scopes == {"com.anthropic.sdk.python"}, "the calls are told by the SDK itself"
+
+
+async def test_all_that_a_supervisor_thinks_of_is_told_live_as_in_the_record(stage: Stage, jaeger: Collector) -> None:
+    echo = {"id": "e", "worker": "echo", "intent": "say hello to Ada", "success": "hello is said"}
+    picky = {"id": "p", "worker": "picky", "intent": "count the apples", "success": "counted"}
+    other = {"id": "d", "worker": "decline", "intent": "fix the bug in billing", "success": "fixed"}
+    report = {"contradictions": [{"tasks": ["e", "f"], "claim": "Ada comes or goes"}]}
+    verdicts = {"verdicts": [{"number": 1, "resolution": "She goes."}]}
+    submitted = {"name": "submit_intent", "input": {"intent": "count apples per crate"}}
+    rules: list[dict[str, object]] = [
+        {"role": "planner", "plan": {"tasks": [echo | {"depends_on": ["e"]}]}, "times": 1},
+        {"role": "planner", "contains": "<why>", "plan": {"tasks": [echo, picky, echo | {"id": "f"}]}},
+        {"role": "planner", "plan": {"tasks": [echo, picky, other]}},
+        {"contains": "<error>", "tool_use": [submitted]},
+        {"contains": "<disputed>", "tool_use": [{"name": "submit_verdicts", "input": verdicts}]},
+        {"role": "synthesizer", "text": "Ada.", "tool_use": [{"name": "report", "input": report}]},
+    ]
+    await stage.model({"rules": rules})
+    watched(stage, jaeger)
+    await asyncio.gather(stage.supervisor(), stage.worker("echo", "picky", "decline"))
+    run = await stage.ask(text="Say hello to Ada")
+    await asyncio.wait_for(run.answer(), 30)
+    spans = await told(run, jaeger)
+    assert_whole(spans)
+    assert_agrees(spans, spans_of(run.id, await run.past()))
+    names = {span.name for span in spans}
+    assert {"plan", "refine", "replan", "judge", "synthesize"} <= names
+    assert [span.error for span in spans if span.name == "plan"].count(True) == 1
 
 
 async def test_failures_are_marked(stage: Stage, jaeger: Collector) -> None:
