@@ -1,6 +1,6 @@
 """OTLP: our spans in the bytes that collectors take (protobuf, opentelemetry/proto/trace/v1).
 
-Written by hand because every task has two: the generated classes take 75 µs for a span, this a tenth of it. A test
+Written by hand because every task has two: the generated classes take 45 µs of CPU for a span, this 6. A test
 compares the two.
 """
 
