@@ -52,8 +52,12 @@ async def connect(
     return bus
 
 
-def shown(url: str) -> str:
-    """An address without its password."""
+def shown(urls: str) -> str:
+    """An address without its password, or several with commas."""
+    return ",".join(map(_shown, urls.split(",")))
+
+
+def _shown(url: str) -> str:
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.hostname}:{parts.port or 4222}" if parts.hostname else url
 
