@@ -79,6 +79,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     retry_after_ceiling_s: float = 60.0
     model_timeout_s: float = 120.0
     offline_delay_s: float = 0.0
+    offline_url: str = ""
     replicas: int = 1
     sync_always: bool = False
     log_level: str = "info"

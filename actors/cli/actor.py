@@ -32,12 +32,13 @@ def worker(place: Place, names: tuple[str, ...], data: Path | None) -> int:
 
 
 @click.command()
+@click.option("--host", default=ports.HOST, show_default=True, help="Address to listen on; it asks nobody for a key.")
 @click.option("--port", type=int, default=0, help="Where to listen; a free port without it.")
 @click.option("--script", type=click.Path(path_type=Path), help="Answer by this script before the rules.")
 @click.option("--requests", type=click.Path(path_type=Path), help="Write every request to this file.")
 @placed
-def model(place: Place, port: int, script: Path | None, requests: Path | None) -> int:
+def model(place: Place, host: str, port: int, script: Path | None, requests: Path | None) -> int:
     """Be the offline model: a local server that speaks the Messages API. Prints its address."""
-    if port and (fault := ports.fault(port)):
-        raise InvalidError([f"port {port} of {ports.HOST} {fault}: choose another one, or leave it out"])
-    return roles.model(place.settings(), port, script, requests)
+    if fault := ports.fault(port, host):
+        raise InvalidError([f"port {port} of {host} {fault}: choose another one, or leave it out"])
+    return roles.model(place.settings(), port, script, requests, host)

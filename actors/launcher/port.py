@@ -1,5 +1,6 @@
 """Ports on loopback: which one to use."""
 
+import errno
 import secrets
 import socket
 
@@ -10,18 +11,21 @@ FIRST, LAST = 20_000, 29_999
 connect to itself, and then the port is taken."""
 
 
-def fault(port: int) -> str | None:
-    """Why nobody can listen there; None if one can."""
-    if not 0 < port < 65_536:
+def fault(port: int, host: str = HOST) -> str | None:
+    """Why nobody can listen there; None if one can. Port 0 is any."""
+    if not 0 <= port < 65_536:
         return "is not between 1 and 65535"
-    with socket.socket() as listener:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listener.bind((HOST, port))
+            listener.bind((host, port))
+        except socket.gaierror:
+            return "is no address of this machine"
         except PermissionError:
             return "may not be used by this user"
-        except OSError:
-            return "is taken by another program"
+        except OSError as error:
+            elsewhere = error.errno == errno.EADDRNOTAVAIL
+            return "is no address of this machine" if elsewhere else "is taken by another program"
     return None
 
 

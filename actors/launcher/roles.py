@@ -10,6 +10,7 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import structlog
 
 from actors.bus.jetstream import JetStreamBus, connect
 from actors.clock import SystemClock
+from actors.launcher import port as ports
 from actors.launcher.equipping import equipped, require_servers
 from actors.launcher.finding import find_workers
 from actors.launcher.session import located
@@ -46,9 +48,20 @@ def worker(settings: Settings, targets: Sequence[str], timeout_s: float | None =
     return _run("worker " + " ".join(targets), settings, lambda stop: _work(settings, targets, stop, timeout_s))
 
 
-def model(settings: Settings, port: int = 0, script: Path | None = None, requests: Path | None = None) -> int:
+def model(
+    settings: Settings,
+    port: int = 0,
+    script: Path | None = None,
+    requests: Path | None = None,
+    host: str = ports.HOST,
+) -> int:
     """Be the offline model."""
-    return _run("model", settings, lambda stop: _serve_model(settings, stop, port, script, requests))
+    from actors.model.scripted import Script
+    from actors.model.serving import offline_server
+
+    rules = script or Script(delay_s=settings.offline_delay_s)
+    server = offline_server(host=host, port=port, script=rules, log=requests)
+    return _run("model", settings, lambda stop: _serve_model(server, stop))
 
 
 def instance_name() -> str:
@@ -93,14 +106,8 @@ async def _work(settings: Settings, targets: Sequence[str], stop: asyncio.Event,
     log.info("worker.stopped", worker=" ".join(targets))
 
 
-async def _serve_model(
-    settings: Settings, stop: asyncio.Event, port: int, script: Path | None, requests: Path | None
-) -> None:
-    from actors.model.scripted import Script
-    from actors.model.serving import offline_server
-
-    rules = script or Script(delay_s=settings.offline_delay_s)
-    async with offline_server(port=port, script=rules, log=requests) as url:
+async def _serve_model(server: AbstractAsyncContextManager[str], stop: asyncio.Event) -> None:
+    async with server as url:
         log.info("model.ready", url=url)
         sys.stdout.write(f"{url}\n")
         sys.stdout.flush()
@@ -123,7 +130,9 @@ async def model_for(settings: Settings, *, ready: bool = False) -> AsyncGenerato
         if ready:
             await warming
         base_url = settings.anthropic_base_url
-        if settings.offline:
+        if settings.offline and settings.offline_url:
+            base_url = settings.offline_url
+        elif settings.offline:
             base_url = await stack.enter_async_context(offline_server(script=Script(delay_s=settings.offline_delay_s)))
             log.info("model.offline", url=base_url)
         endpoint = Endpoint(

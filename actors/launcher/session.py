@@ -139,7 +139,7 @@ class Session:
         self._stack.push_async_callback(fleet.stop, self.settings.grace_s)
         settings = self.settings
         specs: list[ActorSpec] = []
-        if settings.offline:
+        if settings.offline and not settings.offline_url:
             port = ports.free(0)
             specs.append(ActorSpec(name="model", entry=f"{ROLES}:model", args=(settings, port), last=True))
             settings = msgspec.structs.replace(settings, anthropic_base_url=f"http://127.0.0.1:{port}")
