@@ -1,0 +1,137 @@
+"""docker-compose.yml: bus, model, actors and places to look, on loopback, without secrets; nothing in it is stale."""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+from deploy.files import ACTORS, COMPOSE, NODES, OURS, ROOT, SERVICES, compose_lines, parsed, variables_in
+from opentelemetry.sdk import environment_variables as otel
+
+from actors import teams
+from actors.settings import ENVIRONMENT, Settings
+
+IMAGES = {
+    "nats": r"2\.15-alpine",
+    "jaegertracing/jaeger": r"2\.\d+\.\d+",
+    "prom/prometheus": r"v3\.\d+\.\d+",
+    "grafana/grafana": r"12\.\d+\.\d+",
+}
+SECRET = re.compile(r"pass|secret|token|key|cred|--user|//[^/\s]*@", re.IGNORECASE)
+
+
+def published(service: str) -> dict[str, str]:
+    """Which port of the container is reached at which address."""
+    ports: list[str] = SERVICES[service].get("ports", [])
+    return {port.rpartition(":")[2]: port.rpartition(":")[0] for port in ports}
+
+
+def environment(service: str) -> dict[str, str | None]:
+    return SERVICES[service].get("environment", {})
+
+
+def test_the_bus_and_jaeger_are_where_everybody_expects_them() -> None:
+    assert published("nats") == {"4222": "127.0.0.1:4222", "8222": "127.0.0.1:8222"}
+    assert published("jaeger") == {port: f"127.0.0.1:{port}" for port in ("16686", "4317", "4318")}
+
+
+def test_every_port_is_published_on_loopback_and_once() -> None:
+    places = [place for name in SERVICES for place in published(name).values()]
+    assert all(place.startswith("127.0.0.1:") for place in places)
+    assert len(places) == len(set(places))
+
+
+@pytest.mark.parametrize("name", sorted(SERVICES.keys() - OURS.keys()))
+def test_every_foreign_image_has_a_version(name: str) -> None:
+    image, _, tag = SERVICES[name]["image"].partition(":")
+    assert re.fullmatch(IMAGES[image], tag)
+
+
+def test_there_is_one_supervisor_service_and_one_for_each_worker_of_the_default_team() -> None:
+    workers = {worker.name for worker in teams.find("default", None).workers}
+    assert set(ACTORS) == {"supervisor"} | workers
+    assert ACTORS["supervisor"]["command"] == ["supervisor"]
+    assert {name: ACTORS[name]["command"] for name in workers} == {name: ["worker", name] for name in workers}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_its_command_is_one_of_ours_with_flags_that_exist(name: str) -> None:
+    parsed(SERVICES[name]["command"])
+
+
+@pytest.mark.parametrize("name", ACTORS)
+def test_an_actor_can_be_scaled(name: str) -> None:
+    assert "ports" not in SERVICES[name], "two containers cannot share a published port"
+    assert "container_name" not in SERVICES[name]
+
+
+@pytest.mark.parametrize("name", ACTORS)
+def test_every_variable_is_one_that_the_code_reads(name: str) -> None:
+    known = set(ENVIRONMENT) | {f"HANDOFF_{setting.upper()}" for setting in Settings.__struct_fields__}
+    assert environment(name).keys() <= known | {value for value in vars(otel).values() if isinstance(value, str)}
+
+
+@pytest.mark.parametrize("name", ACTORS)
+def test_every_address_leads_to_a_service_that_listens_there(name: str) -> None:
+    listening = {"nats": 4222, "jaeger": 4318, "model": parsed(SERVICES["model"]["command"])["port"]}
+    values = [re.sub(r"^\$\{\w+:-(.*)}$", r"\1", value) for value in environment(name).values() if value]
+    addresses = [urlsplit(value) for value in values if "://" in value]
+    assert {(address.hostname, address.port) for address in addresses} == set(listening.items())
+
+
+def test_the_offline_model_is_reached_from_other_containers_and_checked_where_it_listens() -> None:
+    given = parsed(SERVICES["model"]["command"])
+    assert given["host"] == "0.0.0.0"
+    assert f"http://127.0.0.1:{given['port']}/" in SERVICES["model"]["healthcheck"]["test"][-1]
+
+
+@pytest.mark.parametrize("name", ACTORS)
+def test_an_actor_waits_for_the_bus_and_is_given_time_to_stop(name: str) -> None:
+    needed: dict[str, Any] = SERVICES[name]["depends_on"]
+    assert set(needed) == {"nats", "model", *NODES}
+    assert all("healthcheck" in SERVICES[other] for other in needed)
+    assert all(needed[node]["required"] is False for node in NODES), "without the profile they are not there"
+    assert int(SERVICES[name]["stop_grace_period"].rstrip("s")) > Settings().grace_s
+
+
+def test_everything_that_keeps_something_keeps_it_in_a_volume_of_its_own() -> None:
+    mounts = [mount for service in SERVICES.values() for mount in service.get("volumes", [])]
+    named = [mount.partition(":")[0] for mount in mounts if not mount.startswith("./")]
+    assert sorted(named) == sorted(COMPOSE["volumes"])
+
+
+def test_there_is_no_secret_in_it() -> None:
+    given = {name: value for service in SERVICES.values() for name, value in service.get("environment", {}).items()}
+    assert not [name for name, value in given.items() if SECRET.search(name) and value is not None]
+    assert not [value for value in given.values() if value and SECRET.search(value)]
+    rest = [{key: service[key] for key in service if key != "environment"} for service in SERVICES.values()]
+    assert not SECRET.search(yaml.safe_dump(rest))
+    assert not [service for service in SERVICES.values() if "env_file" in service]
+
+
+def test_the_file_for_the_cluster_sets_what_is_read_and_names_every_node() -> None:
+    given = variables_in(ROOT / "deploy" / "cluster.env")
+    assert given["BUS_URL"] == ",".join(f"nats://{node}:4222" for node in NODES)
+    assert given["HANDOFF_REPLICAS"] == str(len(NODES))
+    for name in ACTORS:
+        assert str(environment(name)["NATS_URL"]).startswith("${BUS_URL:-")
+        assert environment(name)["HANDOFF_REPLICAS"] is None, "passed on as it is"
+
+
+@pytest.mark.parametrize("page", ["docker-compose.yml", "docs/DEPLOY.md", "deploy/cluster.env"])
+def test_every_line_that_a_page_tells_to_type_can_be_typed(page: str) -> None:
+    lines = compose_lines((ROOT / page).read_text())
+    profiles = {profile for service in SERVICES.values() for profile in service.get("profiles", [])}
+    assert lines
+    for words in lines:
+        options = dict(pairwise(words))
+        assert options.get("--profile", "cluster") in profiles
+        assert Path(ROOT / options.get("--env-file", "Dockerfile")).exists()
+        assert options.get("--scale", "researcher=1").partition("=")[0] in ACTORS
+        if "run" in words:
+            service = words.index("run") + 2
+            assert words[service] in OURS
+            parsed(words[service + 1 :])
