@@ -23,6 +23,7 @@ SECTIONS = {
     "Look": {
         "runs": ("actors.cli.runs", "The newest runs, and what became of them."),
         "show": ("actors.cli.show", "One run: request, plan, tasks, answer."),
+        "trace": ("actors.cli.trace", "One run as one trace: tree, json, otlp for Jaeger, or a page."),
         "approve": ("actors.cli.approve", "Say yes or no to a plan or a tool that waits."),
         "cancel": ("actors.cli.cancel", "End a run."),
         "workers": ("actors.cli.workers", "Who is alive, how busy, and who is trusted."),

@@ -1,0 +1,160 @@
+"""`handoff trace`: one run as one trace, from its own record; no collector is needed."""
+
+import sys
+from pathlib import Path
+from typing import Literal
+
+import click
+import msgspec
+
+from actors.bus.jetstream import JetStreamBus
+from actors.cli.answer import whole_text
+from actors.cli.history import find_run
+from actors.cli.looking import look
+from actors.cli.options import Place, json_option, placed
+from actors.cli.terminal import clean, console, one_line, tell, write
+from actors.cli.tree import Line, Node, lines, took, tree
+from actors.record import Recorded, read_run
+from observability.otlp_json import otlp_json
+from observability.run_view import RunView, view_of
+from observability.trace_json import trace_of
+from observability.wording import count, seconds, spent
+from protocol.errors import InvalidError
+from protocol.events import Finished
+
+Format = Literal["tree", "json", "otlp", "html"]
+FORMATS = ("tree", "json", "otlp", "html")
+BAR = 20
+STYLES = {"": "", "bad": "red", "odd": "yellow", "dim": "dim"}
+
+
+@click.command()
+@click.argument("run")
+@click.option("--format", "shape", type=click.Choice(FORMATS), default="tree", show_default=True, help="What to make.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it to this file.")
+@click.option("--content/--no-content", default=None, help="With what was asked and said (html: yes, json, otlp: no).")
+@click.option("--full", is_flag=True, help="tree: every call, however many there are.")
+@json_option
+@placed
+def trace(place: Place, run: str, **wanted: object) -> int:
+    r"""RUN as one trace: its id, or the first 6 characters or more. Also of a run that goes on or was cut off.
+
+    \b
+    tree   for the terminal
+    json   every step with its times, its cost and who did it
+    otlp   a file that Jaeger's page opens (Search, Upload)
+    html   one page that opens without a network
+    """
+    options = msgspec.convert(wanted, Options)
+    if options.made == "html" and options.output is None and sys.stdout.isatty():
+        raise InvalidError(["a page is for a browser: give it a file, such as `-o trace.html`"])
+
+    async def work(bus: JetStreamBus) -> int:
+        found = await find_run(bus, run)
+        view = view_of(found, await _whole(bus, await read_run(bus, found)), content=options.told)
+        if view is None:
+            raise InvalidError([f"nobody has begun with run {found} yet: there is nothing to trace"])
+        _give(view, options)
+        return 0
+
+    return look(place, work)
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What was asked for."""
+
+    shape: Format
+    output: Path | None
+    content: bool | None
+    full: bool
+    as_json: bool
+
+    @property
+    def made(self) -> Format:
+        """The form that is meant."""
+        return "json" if self.as_json else self.shape
+
+    @property
+    def told(self) -> bool:
+        """Whether what was asked and said is in it."""
+        return self.made == "html" if self.content is None else self.content
+
+
+async def _whole(bus: JetStreamBus, record: list[Recorded]) -> list[Recorded]:
+    """The record with the text of the answer, even if that was too long for a message."""
+    if not record or not isinstance(last := record[-1].message, Finished):
+        return record
+    answer = msgspec.structs.replace(last.answer, text=await whole_text(bus, last.answer))
+    return [*record[:-1], msgspec.structs.replace(record[-1], message=Finished(answer=answer))]
+
+
+def _give(view: RunView, options: Options) -> None:
+    if options.made == "tree" and options.output is None:
+        draw(view, full=options.full)
+        return
+    made = _made(view, options)
+    if options.output is None:
+        write(made)
+        return
+    data = made.encode(errors="replace")
+    options.output.write_bytes(data)
+    tell(f"wrote {options.output} ({count(len(data), 'byte')})")
+
+
+def _made(view: RunView, options: Options) -> str:
+    match options.made:
+        case "json":
+            return msgspec.json.format(msgspec.json.encode(trace_of(view, content=options.told)), indent=2).decode()
+        case "otlp":
+            return otlp_json(view.spans).decode()
+        case "html":
+            from observability.page import page_of
+
+            return page_of(view, content=options.told)
+        case "tree":
+            return "\n".join(_head(view) + [_text(line, view) for line in lines(tree(view, full=options.full))])
+
+
+def draw(view: RunView, *, full: bool) -> None:
+    """The tree on standard output; on a terminal, each line on one line and what went wrong in red."""
+    drawn = list(lines(tree(view, full=full)))
+    for text in _head(view):
+        write(text)
+    if not sys.stdout.isatty():
+        for line in drawn:
+            write(_text(line, view))
+        return
+    from rich.text import Text
+
+    screen = console(sys.stdout)
+    for line in drawn:
+        text = Text(one_line_kept(_text(line, view), screen.width), style=STYLES[line.node.style])
+        screen.print(text, no_wrap=True)
+
+
+def one_line_kept(text: str, width: int) -> str:
+    """The text without what a terminal would obey, cut where the screen ends."""
+    shown = clean(text)
+    return shown if len(shown) <= width else shown[: width - 1] + "…"
+
+
+def _head(view: RunView) -> list[str]:
+    told = [f"run      {view.record.run}", f"status   {view.status} after {seconds(view.client.seconds)}"]
+    if text := view.record.request.text:
+        told.append(f"request  {one_line(text, 200)}")
+    return [*told, f"spent    {spent(view.usage)}", "", f"{'at':>8} {'took':>7} {'':{BAR + 2}}"]
+
+
+def _text(line: Line, view: RunView) -> str:
+    node = line.node
+    at = seconds(max(0.0, (node.start_ns - view.client.start_ns) / 1e9))
+    words = one_line(node.text) + (f"  ({node.cost})" if node.cost else "")
+    return f"{at:>8} {took(node):>7} ▏{bar(node, view)}▏{line.lead}{words}"
+
+
+def bar(node: Node, view: RunView) -> str:
+    """When it was, between the beginning and the end of the run."""
+    span = max(1, view.client.end_ns - view.client.start_ns)
+    first = min(BAR - 1, max(0, (node.start_ns - view.client.start_ns) * BAR // span))
+    last = min(BAR, max(first + 1, -((view.client.start_ns - node.end_ns) * BAR // span)))
+    return " " * first + ("█" * (last - first) if took(node) else "·").ljust(BAR - first)

@@ -1,0 +1,52 @@
+"""How figures are said to a person."""
+
+from protocol.messages import Usage
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+
+
+def seconds(value: float) -> str:
+    """A duration: exact where it is short, rounded where it is long."""
+    if value < 10:
+        return f"{value:.2f}s"
+    if value < MINUTE:
+        return f"{value:.1f}s"
+    whole = int(value)
+    if whole < HOUR:
+        return f"{whole // MINUTE}m{whole % MINUTE:02}s"
+    return f"{whole // HOUR}h{whole % HOUR // MINUTE:02}m"
+
+
+def age(value: float) -> str:
+    """How long ago something was, in its biggest unit."""
+    for size, unit in ((DAY, "d"), (HOUR, "h"), (MINUTE, "m")):
+        if value >= size:
+            return f"{value // size:.0f}{unit}"
+    return f"{max(0.0, value):.0f}s"
+
+
+def count(number: int, noun: str) -> str:
+    """A number of things: `1 task`, `3 tasks`."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def cost(usd: float | None) -> str:
+    """A price; unknown is never 0."""
+    if usd is None:
+        return "cost unknown"
+    if usd == 0:
+        return "free"
+    return f"${usd:.4f}" if usd < 1 else f"${usd:.2f}"
+
+
+def spent(usage: Usage) -> str:
+    """Everything that was spent, on one line."""
+    if not usage.model_calls:
+        return f"no model calls · {cost(usage.usd)}"
+    parts = [
+        f"{count(usage.tokens, 'token')} ({usage.input_tokens:,} in, {usage.output_tokens:,} out)",
+        count(usage.model_calls, "model call"),
+        count(usage.tool_calls, "tool call"),
+        cost(usage.usd),
+    ]
+    return " · ".join(parts)
