@@ -13,6 +13,8 @@ from observability.call_spans import usage_attributes
 from observability.run_view import RunView, TaskStatus, TaskView
 from observability.span import Attributes, Moment, Span
 from protocol.messages import Answer, Usage
+from protocol.steps import ModelCalled
+from protocol.subjects import TaskAddress
 
 FORMAT = "handoff-trace/1"
 SPENT = {
@@ -36,7 +38,10 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that happened. `offset_s` counts from the request; `seconds` is 0 for what took no time."""
+    """One thing that happened. `offset_s` counts from the request; `seconds` is 0 for what took no time.
+
+    `said` is a turn of the model as the provider gave it; None without content.
+    """
 
     kind: str
     name: str
@@ -54,6 +59,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     spent: Spent = Spent()
     links: tuple[dict[str, str], ...] = ()
     attributes: dict[str, Any] = {}
+    said: msgspec.Raw | None = None
 
 
 class TaskSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +96,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
 
 def trace_of(view: RunView, *, content: bool = False) -> Trace:
     """The run as data, its steps in the order in which they began."""
-    steps = [_step(span, view) for span in view.spans]
+    turns = _turns(view)
+    steps = [_turn(_step(span, view), turns.get(span.id), content=content) for span in view.spans]
     steps += _results(view)
     steps += [_moment(moment, view) for moment in view.moments]
     finished = view.record.finished
@@ -143,6 +150,27 @@ def _step(span: Span, view: RunView) -> Step:
         spent=_spent(told),
         links=tuple({"span": link.span, "why": str(link.attributes.get(names.LINK, ""))} for link in span.links),
         attributes={name: value for name, value in told.items() if name not in SPENT},
+    )
+
+
+def _turns(view: RunView) -> dict[str, tuple[TaskAddress, ModelCalled]]:
+    """The turns of models inside tasks, and whose they are, by their spans."""
+    tries = [one for task in view.tasks for one in task.tries]
+    calls = [(one.attempt.address, call) for one in tries for execution in one.executions for call in execution.calls]
+    return {call.span.id: (address, call.step) for address, call in calls if isinstance(call.step, ModelCalled)}
+
+
+def _turn(step: Step, found: tuple[TaskAddress, ModelCalled] | None, *, content: bool) -> Step:
+    """A step with what is kept of a turn of the model beyond its span: whose it is, its price, and what it said."""
+    if found is None:
+        return step
+    address, turn = found
+    return msgspec.structs.replace(
+        step,
+        task=address.task,
+        attempt=address.attempt,
+        spent=msgspec.structs.replace(step.spent, usd=turn.usage.usd),
+        said=turn.content if content else None,
     )
 
 

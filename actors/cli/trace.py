@@ -32,20 +32,19 @@ STYLES = {"": "", "bad": "red", "odd": "yellow", "dim": "dim"}
 @click.argument("run")
 @click.option("--format", "shape", type=click.Choice(FORMATS), default="tree", show_default=True, help="What to make.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it to this file.")
-@click.option("--content/--no-content", default=None, help="With what was asked and said (html: yes, json, otlp: no).")
+@click.option(
+    "--content/--no-content", default=None, help="With what was asked and said; html has it without being told."
+)
 @click.option("--full", is_flag=True, help="tree: every call, however many there are.")
 @json_option
 @placed
 def trace(place: Place, run: str, **wanted: object) -> int:
-    r"""RUN as one trace: its id, or the first 6 characters or more. Also of a run that goes on or was cut off.
+    """RUN as one trace: its id, or the first 6 characters or more. Also of a run that goes on or was cut off.
 
-    \b
-    tree   for the terminal
-    json   every step with its times, its cost and who did it
-    otlp   a file that Jaeger's page opens (Search, Upload)
-    html   one page that opens without a network
+    tree is for the terminal. json is every step with its times, its cost and who did it. otlp is a file that Jaeger's
+    page opens (Search, Upload). html is one page that opens without a network.
     """
-    options = msgspec.convert(wanted, Options)
+    options = Options(**wanted, default=place.settings().trace_content)  # pyright: ignore[reportArgumentType]
     if options.made == "html" and options.output is None and sys.stdout.isatty():
         raise InvalidError(["a page is for a browser: give it a file, such as `-o trace.html`"])
 
@@ -61,13 +60,14 @@ def trace(place: Place, run: str, **wanted: object) -> int:
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """What was asked for."""
+    """What was asked for. `default` is what the setting `trace_content` says of content."""
 
     shape: Format
     output: Path | None
     content: bool | None
     full: bool
     as_json: bool
+    default: bool
 
     @property
     def made(self) -> Format:
@@ -77,7 +77,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def told(self) -> bool:
         """Whether what was asked and said is in it."""
-        return self.made == "html" if self.content is None else self.content
+        return (self.made == "html" or self.default) if self.content is None else self.content
 
 
 async def _whole(bus: JetStreamBus, record: list[Recorded]) -> list[Recorded]:
@@ -117,22 +117,28 @@ def _made(view: RunView, options: Options) -> str:
 
 def draw(view: RunView, *, full: bool) -> None:
     """The tree on standard output; on a terminal, each line on one line and what went wrong in red."""
-    drawn = list(lines(tree(view, full=full)))
+    drawn = list(lines(top := tree(view, full=full)))
     for text in _head(view):
         write(text)
     if not sys.stdout.isatty():
         for line in drawn:
             write(_text(line, view))
-        return
+    else:
+        _paint(drawn, view)
+    if top.folded:
+        tell("calls of tasks that went well are counted, not drawn: --full draws them")
+
+
+def _paint(drawn: list[Line], view: RunView) -> None:
     from rich.text import Text
 
     screen = console(sys.stdout)
     for line in drawn:
-        text = Text(one_line_kept(_text(line, view), screen.width), style=STYLES[line.node.style])
+        text = Text(cut(_text(line, view), screen.width), style=STYLES[line.node.style])
         screen.print(text, no_wrap=True)
 
 
-def one_line_kept(text: str, width: int) -> str:
+def cut(text: str, width: int) -> str:
     """The text without what a terminal would obey, cut where the screen ends."""
     shown = clean(text)
     return shown if len(shown) <= width else shown[: width - 1] + "…"

@@ -14,6 +14,7 @@ from observability.run_view import Call, Execution, RunView, TaskView, Thought, 
 from observability.span import Moment, Span
 from observability.wording import cost, count, seconds
 from protocol.messages import Usage
+from protocol.steps import ToolCalled
 
 MOST_LINES = 120
 LONGEST = 160
@@ -24,7 +25,7 @@ Style = Literal["", "bad", "odd", "dim"]
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of the tree and what hangs below it."""
+    """One line of the tree and what hangs below it; `folded` tells that not everything does."""
 
     text: str
     start_ns: int
@@ -32,6 +33,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     style: Style = ""
     cost: str = ""
     below: tuple["Node", ...] = ()
+    folded: bool = False
 
     @property
     def size(self) -> int:
@@ -49,7 +51,9 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 def tree(view: RunView, *, full: bool = False) -> Node:
     """The run as a tree. Long ones are folded unless they are wanted in full."""
     whole = _run(view, folded=False)
-    return whole if full or whole.size <= MOST_LINES else _run(view, folded=True)
+    if full or whole.size <= MOST_LINES:
+        return whole
+    return msgspec.structs.replace(_run(view, folded=True), folded=True)
 
 
 def lines(node: Node, lead: str = "", branch: str = "") -> Iterator[Line]:
@@ -130,8 +134,9 @@ def _execution(execution: Execution, *, fold: bool) -> Node:
 
 
 def _call(call: Call) -> Node:
-    tool = call.span.attributes.get(names.TOOL)
-    return _span(call.span, f"tool {tool}") if tool else _span(call.span, "model")
+    if isinstance(call.step, ToolCalled):
+        return _span(call.span, f"tool {call.step.tool}")
+    return msgspec.structs.replace(_span(call.span, "model"), cost=_cost(call.step.usage))
 
 
 def _span(span: Span, what: str) -> Node:

@@ -1,0 +1,103 @@
+"""The file for Jaeger says what the live export says, byte for byte once both are read."""
+
+# The generated protobuf classes are untyped:
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+import base64
+import json
+from typing import Any
+
+from google.protobuf import json_format
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.sdk.resources import Resource
+from run_records import RUN, eventful
+
+from observability.otel_spans import Resources, otel_span
+from observability.otlp_json import otlp_json
+from observability.run_spans import spans_of
+from observability.span import Link, Span
+
+IDS = ("traceId", "spanId", "parentSpanId")
+
+
+def read(data: bytes) -> ExportTraceServiceRequest:
+    """The file as protobuf has it; a field that OTLP does not know is an error."""
+    return json_format.ParseDict(bytes_for_ids(json.loads(data)), ExportTraceServiceRequest())
+
+
+def bytes_for_ids(value: Any) -> Any:
+    """OTLP writes ids in hex, where plain protobuf JSON has base64."""
+    if isinstance(value, list):
+        return [bytes_for_ids(part) for part in value]  # pyright: ignore[reportUnknownVariableType]
+    if not isinstance(value, dict):
+        return value
+    found: dict[str, Any] = value
+    return {
+        key: base64.b64encode(bytes.fromhex(inner)).decode() if key in IDS else bytes_for_ids(inner)
+        for key, inner in found.items()
+    }
+
+
+def by_span(request: Any) -> dict[str, tuple[Any, ...]]:
+    """Every span with who made it and everything it says; flags are the exporter's own."""
+    found: dict[str, tuple[Any, ...]] = {}
+    for resource in request.resource_spans:
+        who = {pair.key: pair.value.string_value for pair in resource.resource.attributes}
+        for scope in resource.scope_spans:
+            for span in scope.spans:
+                told = json_format.MessageToDict(span)
+                told.pop("flags", None)
+                for link in told.get("links", []):
+                    link.pop("flags", None)
+                found[span.span_id.hex()] = (who, scope.scope.name, told)
+    return found
+
+
+def test_it_agrees_with_the_live_export_span_by_span() -> None:
+    spans = spans_of(RUN, eventful().entries, content=True)
+    live = encode_spans([otel_span(span, Resources(Resource({}))) for span in spans])
+    told = by_span(read(otlp_json(spans)))
+    assert len(told) == len(spans)
+    assert told == by_span(live)
+
+
+def test_ids_are_in_hex_and_the_root_has_no_parent() -> None:
+    resources = json.loads(otlp_json(spans_of(RUN, eventful().entries)))["resourceSpans"]
+    spans = [span for resource in resources for scope in resource["scopeSpans"] for span in scope["spans"]]
+    assert {span["traceId"] for span in spans} == {RUN}
+    ids = {span["spanId"] for span in spans}
+    assert all(len(name) == 16 and int(name, 16) for name in ids)
+    assert [span["name"] for span in spans if "parentSpanId" not in span] == ["send request default"]
+    assert all(span["parentSpanId"] in ids for span in spans if "parentSpanId" in span)
+
+
+def test_each_process_is_a_resource_of_its_own() -> None:
+    resources = json.loads(otlp_json(spans_of(RUN, eventful().entries)))["resourceSpans"]
+    services = [
+        tuple(pair["value"]["stringValue"] for pair in resource["resource"]["attributes"]) for resource in resources
+    ]
+    assert len(services) == len(set(services))
+    assert {service[0] for service in services} == {
+        "handoff-client",
+        "handoff-supervisor",
+        "handoff-worker-reader",
+        "handoff-worker-weak",
+    }
+
+
+def test_every_kind_of_value_is_written_as_what_it_is() -> None:
+    attributes = {"text": "a", "number": 2**40, "yes": True, "share": 0.5, "list": ("a", "b")}
+    link = Link(trace="a" * 32, span="b" * 16)
+    span = Span(
+        name="x", trace=RUN, id="c" * 16, start_ns=1, end_ns=2, service="s", attributes=attributes, links=(link,)
+    )
+    written = json.loads(otlp_json([span]))["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
+    assert {pair["key"]: pair["value"] for pair in written["attributes"]} == {
+        "text": {"stringValue": "a"},
+        "number": {"intValue": str(2**40)},
+        "yes": {"boolValue": True},
+        "share": {"doubleValue": 0.5},
+        "list": {"arrayValue": {"values": [{"stringValue": "a"}, {"stringValue": "b"}]}},
+    }
+    assert by_span(read(otlp_json([span])))
