@@ -1,7 +1,7 @@
 """One run, arranged for a reader: its decisions, and each task with its attempts, executions and calls."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 import msgspec
@@ -12,7 +12,7 @@ from observability.run_spans import spans_of
 from observability.span import Moment, Span
 from protocol.events import Approved, GaveUp, Planned, Replanned, Skipped
 from protocol.messages import Plan, Task, Usage
-from protocol.steps import ModelCalled, Taken, ToolCalled
+from protocol.steps import ModelCalled, ToolCalled
 
 TaskStatus = Literal["completed", "failed", "declined", "skipped", "running", "waiting", "unfinished"]
 OF_TASKS = ("refine", "retry", "reroute")
@@ -160,8 +160,9 @@ def newest_plan(record: Record) -> Plan | None:
 def _tasks(record: Record, plan: Plan | None, below: dict[str, list[Span]]) -> tuple[TaskView, ...]:
     """Every task that was ever planned or handed out: in the order in which they began, the others behind."""
     tries: dict[str, list[Try]] = defaultdict(list)
+    dispatches = {span.id: span for span in below[span_ids.root(record.run)]}
     for attempt in record.attempts.values():
-        tries[attempt.address.task].append(_try(attempt, below))
+        tries[attempt.address.task].append(_try(attempt, dispatches, below))
     again: dict[str, list[Span]] = defaultdict(list)
     for span in below[span_ids.root(record.run)]:
         if span.name in OF_TASKS:
@@ -197,16 +198,15 @@ def _planned(record: Record, tries: dict[str, list[Try]]) -> dict[str, Task]:
     return found
 
 
-def _try(attempt: Attempt, below: dict[str, list[Span]]) -> Try:
+def _try(attempt: Attempt, dispatches: Mapping[str, Span], below: dict[str, list[Span]]) -> Try:
     run, _, _, task, number = attempt.address
     dispatch = span_ids.dispatch(run, task, number)
-    (span,) = [span for span in below[span_ids.root(run)] if span.id == dispatch]
     executions: list[Execution] = []
     for found, steps in zip(below[dispatch], attempt.executions(), strict=True):
-        called = [at.step for at in steps if not isinstance(at.step, Taken)]
+        called = [at.step for at in steps if isinstance(at.step, ModelCalled | ToolCalled)]
         calls = [Call(span=call, step=step) for call, step in zip(below[found.id], called, strict=True)]
         executions.append(Execution(span=found, calls=tuple(calls)))
-    return Try(span=span, attempt=attempt, executions=tuple(executions))
+    return Try(span=dispatches[dispatch], attempt=attempt, executions=tuple(executions))
 
 
 def _reason(record: Record, task: str) -> str:

@@ -56,7 +56,7 @@ def laid_out(needs: Mapping[str, Sequence[str]]) -> dict[str, Place]:
     x = float(MARGIN)
     tallest = max((min(TALLEST, len(level)) for level in levels(needs)), default=0)
     for level in levels(needs):
-        ordered = sorted(level, key=lambda name: (_height(needs[name], places), list(needs).index(name)))
+        ordered = sorted(level, key=lambda name: _height(needs[name], places))
         for first in range(0, len(ordered), TALLEST):
             column = ordered[first : first + TALLEST]
             top = MARGIN + (tallest - len(column)) * (HEIGHT + DOWN) / 2

@@ -75,16 +75,17 @@ def _thought(span: Span, scale: Scale) -> Markup:
 
 
 def _task(task: TaskView, scale: Scale) -> Markup:
-    spans = [execution.span for one in task.tries for execution in one.executions] or [task.tries[0].span]
+    waits = [one.span for one in task.tries]
+    works = [execution.span for one in task.tries for execution in one.executions]
     tried = f" · {len(task.tries)} attempts" if len(task.tries) > 1 else ""
-    tried += " · taken again" if len(spans) > len(task.tries) else ""
+    tried += " · taken again" if len(works) > len(waits) else ""
     label = join(
         element("span", class_=f"dot {task.status}"),
         element("a", task.id, href=f"#task-{task.id}"),
         element("span", f" {task.worker}{tried}", class_="who"),
     )
     rows = [element("div", row, class_="row call") for row in _inside(task, scale)]
-    summary = element("summary", _row(label, spans, scale), class_="row")
+    summary = element("summary", _row(label, waits + works, scale), class_="row")
     return element("details", summary, rows, class_="entry", data_task=task.id)
 
 
