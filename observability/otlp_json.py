@@ -9,10 +9,8 @@ from typing import Any
 import msgspec
 
 from observability import names
+from observability.otlp import KINDS, SAMPLED, STATUSES
 from observability.span import Attributes, Link, Moment, Span, Value
-
-KINDS = {"internal": 1, "client": 3, "producer": 4, "consumer": 5}
-STATUS = {"unset": 0, "ok": 1, "error": 2}
 
 Json = dict[str, Any]
 
@@ -46,9 +44,13 @@ def _span(span: Span) -> Json:
         "attributes": _attributes(span.attributes),
         "events": [_moment(moment) for moment in span.events],
         "links": [_link(link) for link in span.links],
-        "status": {"code": STATUS[span.status]} | ({"message": span.error} if span.error else {}),
+        "flags": SAMPLED,
     }
-    return told | ({"parentSpanId": span.parent} if span.parent else {})
+    if span.parent:
+        told["parentSpanId"] = span.parent
+    if span.status != "unset":
+        told["status"] = {"code": STATUSES[span.status]} | ({"message": span.error} if span.error else {})
+    return told
 
 
 def _moment(moment: Moment) -> Json:
@@ -57,7 +59,8 @@ def _moment(moment: Moment) -> Json:
 
 
 def _link(link: Link) -> Json:
-    return {"traceId": link.trace, "spanId": link.span, "attributes": _attributes(link.attributes)}
+    attributes = _attributes(link.attributes)
+    return {"traceId": link.trace, "spanId": link.span, "attributes": attributes, "flags": SAMPLED}
 
 
 def _attributes(attributes: Attributes) -> list[Json]:
