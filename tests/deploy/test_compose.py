@@ -13,7 +13,9 @@ from opentelemetry.sdk import environment_variables as otel
 
 from actors import teams
 from actors.settings import ENVIRONMENT, Settings
+from observability import metrics
 
+METRICS = "HANDOFF_METRICS_PORT"
 IMAGES = {
     "nats": r"2\.15-alpine",
     "jaegertracing/jaeger": r"2\.\d+\.\d+",
@@ -71,7 +73,8 @@ def test_an_actor_can_be_scaled(name: str) -> None:
 @pytest.mark.parametrize("name", ACTORS)
 def test_every_variable_is_one_that_the_code_reads(name: str) -> None:
     known = set(ENVIRONMENT) | {f"HANDOFF_{setting.upper()}" for setting in Settings.__struct_fields__}
-    assert environment(name).keys() <= known | {value for value in vars(otel).values() if isinstance(value, str)}
+    standard = {value for value in vars(otel).values() if isinstance(value, str)} | {metrics.HOST}
+    assert environment(name).keys() <= known | standard
 
 
 @pytest.mark.parametrize("name", ACTORS)
@@ -103,6 +106,15 @@ def test_everything_that_keeps_something_keeps_it_in_a_volume_of_its_own() -> No
     assert sorted(named) == sorted(COMPOSE["volumes"])
 
 
+def test_every_file_that_is_mounted_exists_and_cannot_be_written() -> None:
+    mounts = [mount for service in SERVICES.values() for mount in service.get("volumes", [])]
+    files = [mount.split(":") for mount in mounts if mount.startswith("./")]
+    assert files
+    for source, _, mode in files:
+        assert (ROOT / source).exists(), source
+        assert mode == "ro"
+
+
 def test_there_is_no_secret_in_it() -> None:
     given = {name: value for service in SERVICES.values() for name, value in service.get("environment", {}).items()}
     assert not [name for name, value in given.items() if SECRET.search(name) and value is not None]
@@ -121,6 +133,24 @@ def test_the_file_for_the_cluster_sets_what_is_read_and_names_every_node() -> No
         assert environment(name)["HANDOFF_REPLICAS"] is None, "passed on as it is"
 
 
+def test_prometheus_asks_every_actor_where_it_tells() -> None:
+    (job,) = yaml.safe_load((ROOT / "deploy" / "prometheus.yml").read_text())["scrape_configs"]
+    (found,) = job["dns_sd_configs"]
+    assert set(found["names"]) == set(ACTORS)
+    assert {environment(name)[METRICS] for name in ACTORS} == {str(found["port"])}
+
+
+def test_grafana_finds_prometheus_and_the_dashboards() -> None:
+    provisioning = ROOT / "deploy" / "grafana" / "provisioning"
+    (source,) = yaml.safe_load((provisioning / "datasources" / "prometheus.yml").read_text())["datasources"]
+    url = urlsplit(str(source["url"]))
+    assert url.hostname in SERVICES
+    assert str(url.port) in published("prometheus")
+    (provider,) = yaml.safe_load((provisioning / "dashboards" / "handoff.yml").read_text())["providers"]
+    mounts = dict(mount.split(":")[1::-1] for mount in SERVICES["grafana"]["volumes"])
+    assert list((ROOT / mounts[provider["options"]["path"]]).glob("*.json"))
+
+
 @pytest.mark.parametrize("page", ["docker-compose.yml", "docs/DEPLOY.md", "deploy/cluster.env"])
 def test_every_line_that_a_page_tells_to_type_can_be_typed(page: str) -> None:
     lines = compose_lines((ROOT / page).read_text())
@@ -128,9 +158,12 @@ def test_every_line_that_a_page_tells_to_type_can_be_typed(page: str) -> None:
     assert lines
     for words in lines:
         options = dict(pairwise(words))
-        assert options.get("--profile", "cluster") in profiles
+        assert options.get("--profile", "metrics") in profiles
         assert Path(ROOT / options.get("--env-file", "Dockerfile")).exists()
         assert options.get("--scale", "researcher=1").partition("=")[0] in ACTORS
+        if "up" in words:
+            named = {word for before, word in pairwise(words[words.index("up") :]) if before != "--scale"}
+            assert {word for word in named if not word.startswith("-")} <= SERVICES.keys()
         if "run" in words:
             service = words.index("run") + 2
             assert words[service] in OURS
