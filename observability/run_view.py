@@ -31,6 +31,11 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True):
     span: Span
     calls: tuple[Call, ...]
 
+    @property
+    def moments(self) -> tuple[Moment, ...]:
+        """What happened meanwhile and took no time, such as a question to a person."""
+        return tuple(moment for moment in self.span.events if moment.name != names.EXCEPTION)
+
 
 class Try(msgspec.Struct, frozen=True, kw_only=True):
     """One attempt at a task. `span` is that of its handoff."""

@@ -99,7 +99,7 @@ def trace_of(view: RunView, *, content: bool = False) -> Trace:
     turns = _turns(view)
     steps = [_turn(_step(span, view), turns.get(span.id), content=content) for span in view.spans]
     steps += _results(view)
-    steps += [_moment(moment, view) for moment in view.moments]
+    steps += [_moment(moment, span, view) for span, moment in _moments(view)]
     finished = view.record.finished
     return Trace(
         run=view.record.run,
@@ -214,18 +214,29 @@ def _results(view: RunView) -> Iterator[Step]:
             )
 
 
-def _moment(moment: Moment, view: RunView) -> Step:
+def _moments(view: RunView) -> Iterator[tuple[Span, Moment]]:
+    """What took no time, with the span that it happened in."""
+    yield from ((view.root, moment) for moment in view.moments)
+    for task in view.tasks:
+        for one in task.tries:
+            yield from ((execution.span, moment) for execution in one.executions for moment in execution.moments)
+
+
+def _moment(moment: Moment, span: Span, view: RunView) -> Step:
+    told = {**span.attributes, **moment.attributes}
     return Step(
         kind=moment.name.removeprefix(names.moment("")),
         name=moment.name,
-        span=view.root.id,
-        parent=view.root.id,
-        who=view.root.service,
-        instance=view.root.instance,
+        span=span.id,
+        parent=span.id,
+        who=span.service,
+        instance=span.instance,
         at=moment.time_ns / 1e9,
         offset_s=_offset(moment.time_ns, view),
         seconds=0.0,
-        task=str(moment.attributes.get(names.TASK, "")),
+        task=str(told.get(names.TASK, "")),
+        attempt=int(str(told.get(names.ATTEMPT, 0))),
+        outcome=str(moment.attributes.get(names.OUTCOME, "")),
         attributes=dict(moment.attributes),
     )
 

@@ -123,14 +123,19 @@ def _executions(one: Try, *, fold: bool) -> tuple[Node, ...]:
     """Who worked on it, if that was more than one; else what was called."""
     if len(one.executions) > 1:
         return tuple(_execution(execution, fold=fold) for execution in one.executions)
-    return () if fold else tuple(_call(call) for execution in one.executions for call in execution.calls)
+    return () if fold else tuple(node for execution in one.executions for node in _inside(execution))
 
 
 def _execution(execution: Execution, *, fold: bool) -> Node:
     span = execution.span
     outcome = str(span.attributes[names.OUTCOME])
     text = f"{MARKS.get(outcome, '…')} {span.instance or 'a worker'} · {outcome}" + _wrong(span)
-    return _node(span, text, () if fold else tuple(_call(call) for call in execution.calls))
+    return _node(span, text, () if fold else _inside(execution))
+
+
+def _inside(execution: Execution) -> tuple[Node, ...]:
+    parts = [_call(call) for call in execution.calls] + [_moment(moment) for moment in execution.moments]
+    return tuple(sorted(parts, key=lambda node: node.start_ns))
 
 
 def _call(call: Call) -> Node:
@@ -152,7 +157,7 @@ def _again(span: Span) -> Node:
 
 def _moment(moment: Moment) -> Node:
     facts = [moment.name.removeprefix(names.moment(""))]
-    facts += [one_line(str(value), LONGEST) for value in moment.attributes.values()]
+    facts += [one_line(str(value), LONGEST) for name, value in moment.attributes.items() if name != names.TOOL_CALL]
     return Node(text="· " + " · ".join(facts), start_ns=moment.time_ns, end_ns=moment.time_ns, style="dim")
 
 

@@ -9,6 +9,7 @@ from observability import names
 from observability.page.markup import Markup, element, join
 from observability.redaction import redacted
 from observability.run_view import Call, Execution, TaskView, Try
+from observability.span import Moment
 from observability.wording import cost, count, seconds
 from protocol.messages import Artifact, Context, Handoff, Result, Usage
 from protocol.steps import ModelCalled, ToolCalled
@@ -127,8 +128,15 @@ def _execution(execution: Execution, one: Try, *, content: bool) -> Markup:
     several = len(one.executions) > 1
     heading = element("h5", f"{who}: {outcome}", class_=outcome) if several else element("h5", f"done by {who}")
     lost = element("p", span.error, class_="error") if several and span.error else ""
-    turns = [_call(call, content=content) for call in execution.calls]
+    parts = [(call.span.start_ns, _call(call, content=content)) for call in execution.calls]
+    parts += [(moment.time_ns, _moment(moment)) for moment in execution.moments]
+    turns = [part for _, part in sorted(parts, key=lambda part: part[0])]
     return element("div", heading, lost, turns, class_="execution")
+
+
+def _moment(moment: Moment) -> Markup:
+    facts = [str(value) for name, value in moment.attributes.items() if name != names.TOOL_CALL]
+    return element("h5", " · ".join([moment.name.rpartition(".")[2].replace("_", " "), *facts]), class_="moment")
 
 
 def _call(call: Call, *, content: bool) -> Markup:

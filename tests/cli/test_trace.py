@@ -66,6 +66,7 @@ def test_the_tree_shows_decisions_tasks_attempts_and_calls(there: Here) -> None:
         "✓ a · reader · completed",
         "✗ a worker · lost",
         "tool gone · the tool failed",
+        "· confirmed · send · denied",
         "✗ b · reader · failed: slow · 4 attempts",
         "↻ refine: broken",
         "↻ reroute to reader: broken",

@@ -139,6 +139,13 @@ def test_failures_and_retries_can_be_seen_and_filtered() -> None:
         assert told in text
 
 
+def test_a_question_to_a_person_and_what_was_said_are_in_the_card() -> None:
+    view = view_of(TAPED, eventful().entries, content=True)
+    assert view is not None
+    texts = read(page_of(view)).texts
+    assert texts.index("confirm asked · send") < texts.index("confirmed · send · denied")
+
+
 def test_without_content_no_word_of_it_is_there_and_the_figures_are() -> None:
     page = page_of(big(12, hostile=True), content=False)
     assert "owned" not in page

@@ -29,7 +29,7 @@ def test_every_step_of_a_run_is_in_it() -> None:
         "request": 1, "run": 1, "plan": 3, "replan": 2, "refine": 1, "retry": 1, "reroute": 1, "condense": 1,
         "judge": 1, "synthesize": 2, "dispatch": 7, "execution": 7, "model_call": 14, "tool_call": 3, "result": 5,
         "waiting": 1, "plan_rejected": 1, "approved": 1, "started": 1, "gave_up": 1, "skipped": 1, "expired": 1,
-        "finished": 1,
+        "finished": 1, "confirm_asked": 1, "confirmed": 1,
     }  # fmt: skip
 
 
@@ -51,6 +51,12 @@ def test_a_step_tells_who_did_it_on_what_with_what_outcome_and_for_how_much() ->
     (call, *_) = (step for step in trace.steps if step.kind == "model_call" and step.parent == lost.span)
     assert call.spent == Spent(input_tokens=10, output_tokens=5, usd=0.01)
     assert [task.status for task in trace.tasks] == ["completed", "failed", "completed", "unfinished"]
+
+
+def test_a_question_to_a_person_is_a_step_of_the_task_it_was_asked_in() -> None:
+    asked, said = (step for step in told(eventful()).steps if step.kind.startswith("confirm"))
+    assert (asked.task, asked.attempt, asked.attributes["gen_ai.tool.name"]) == ("a", 1, "send")
+    assert (said.task, said.outcome, said.parent) == ("a", "denied", said.span)
 
 
 def test_a_run_that_goes_on_has_no_end() -> None:
