@@ -29,7 +29,7 @@ def test_every_step_of_a_run_is_in_it() -> None:
         "request": 1, "run": 1, "plan": 3, "replan": 2, "refine": 1, "retry": 1, "reroute": 1, "condense": 1,
         "judge": 1, "synthesize": 2, "dispatch": 7, "execution": 7, "model_call": 14, "tool_call": 3, "result": 5,
         "waiting": 1, "plan_rejected": 1, "approved": 1, "started": 1, "gave_up": 1, "skipped": 1, "expired": 1,
-        "finished": 1, "confirm_asked": 1, "confirmed": 1,
+        "finished": 1, "confirm_asked": 1, "confirmed": 1, "judging": 1,
     }  # fmt: skip
 
 
