@@ -44,9 +44,16 @@ def spent(usage: Usage) -> str:
     if not usage.model_calls:
         return f"no model calls · {cost(usage.usd)}"
     parts = [
-        f"{count(usage.tokens, 'token')} ({usage.input_tokens:,} in, {usage.output_tokens:,} out)",
+        f"{count(usage.tokens, 'token')} ({_kinds(usage)})",
         count(usage.model_calls, "model call"),
         count(usage.tool_calls, "tool call"),
         cost(usage.usd),
     ]
     return " · ".join(parts)
+
+
+def _kinds(usage: Usage) -> str:
+    """What the tokens were; those of the cache are named only where there are any."""
+    asked = usage.input_tokens + usage.cache_write_tokens
+    cached = f"{usage.cache_read_tokens:,} cached, " if usage.cache_read_tokens else ""
+    return f"{asked:,} in, {cached}{usage.output_tokens:,} out"

@@ -39,6 +39,11 @@ def test_what_was_spent_is_one_line() -> None:
     assert wording.spent(Usage()) == "no model calls · free"
 
 
+def test_what_came_from_a_cache_is_told_apart_and_everything_adds_up() -> None:
+    usage = Usage(input_tokens=10, cache_write_tokens=5, cache_read_tokens=100, output_tokens=2, model_calls=1)
+    assert wording.spent(usage) == "117 tokens (15 in, 100 cached, 2 out) · 1 model call · 0 tool calls · free"
+
+
 def test_time_is_told_against_the_time_of_the_tasks_one_after_the_other() -> None:
     timing = Timing(wall_s=1.0, sequential_s=3.0, critical_path_s=0.9, speedup=3.0)
     said = wording.timed(Answer(run="a" * 32, status="partial", timing=timing))
