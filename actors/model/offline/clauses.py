@@ -15,6 +15,8 @@ _LEADING = re.compile(
     re.IGNORECASE,
 )
 _QUESTION_WORDS = word_set("who what when where which why how whose is are does did")
+_ONE = word_set("who which where")
+_BETWEEN = re.compile(r"(?:\s*\b(?:and|then|finally|after that|also|next|please|lastly)\b,?)+\s*$", re.IGNORECASE)
 _WISHES = word_set("give make tell show send provide")
 _RESULTS = word_set("them these those both there results result findings above they")
 _SUBJECTS = word_set("it its this that their")
@@ -38,6 +40,22 @@ def reference(clause: str) -> Reference:
     """What a clause that is not the first speaks of."""
     found = set(words(clause))
     return "results" if found & _RESULTS else "subject" if found & _SUBJECTS else "none"
+
+
+def begins_sentence(clause: str, request: str) -> bool:
+    """Whether a clause of the request is the first of its sentence, so that it was meant to stand by itself."""
+    before = " ".join(request.split()).partition(clause.rstrip("?"))[0]
+    return not _BETWEEN.sub("", before).rstrip() or _BETWEEN.sub("", before).rstrip()[-1:] in ".!?;"
+
+
+def asks_for_one(clause: str) -> bool:
+    """Whether a clause asks who or which it is, so that another can speak of that one."""
+    return next(iter(words(clause)), "") in _ONE
+
+
+def is_question(clause: str) -> bool:
+    """Whether a clause begins as a question does."""
+    return next(iter(words(clause)), "") in _QUESTION_WORDS
 
 
 def _trimmed(clause: str) -> str:

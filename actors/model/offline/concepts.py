@@ -48,9 +48,15 @@ _QUANTITY = re.compile(r"\bhow (?:much|many)\b", re.IGNORECASE)
 
 def concepts(text: str) -> set[str]:
     """The stems of a text together with the groups of meaning they belong to; what is denied does not count."""
-    plain = _QUANTITY.sub("quantity", _NEGATED.sub("", text.replace("_", " ")))
+    plain = _NEGATED.sub("", text.replace("_", " "))
     found = stems(plain)
-    return found | {group for one in found for group in _GROUP_OF.get(one, ())}
+    asked = {stem("quantity")} if _QUANTITY.search(plain) else set[str]()
+    return found | {group for one in found | asked for group in _GROUP_OF.get(one, ())}
+
+
+def denied(text: str) -> set[str]:
+    """The stems of what a text says is not so, such as what a worker does not do."""
+    return stems(" ".join(match.group() for match in _NEGATED.finditer(text.replace("_", " "))))
 
 
 def likeness(wanted: set[str], offered: set[str]) -> int:

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from actors.model.offline.clauses import Reference, clauses, reference
+from actors.model.offline.clauses import asks_for_one, begins_sentence, clauses, is_question, reference
 from actors.model.offline.concepts import VERBS, WorkKind, concepts, kind_of_clause, likeness
 from actors.model.offline.figures import expressions
+from actors.model.offline.fitness import Candidate, Fitness
 from actors.model.offline.words import stem, subject_words, words
 
 WEAK = 3
@@ -21,28 +22,25 @@ _FINDER = concepts("find search research read documents sources facts")
 _WORKS_ON_RESULTS = {stem(verb) for verb in ("compare", "calculate", "compute", "work", "rank", "sum", "count")}
 
 
-class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """A worker that may be given a task."""
-
-    name: str
-    kind: WorkKind
-    concepts: set[str]
-
-
 class Draft(msgspec.Struct, frozen=True, kw_only=True):
-    """A task that has no id yet; `after` are the places of the drafts it depends on, `about` what it refers to."""
+    """A task that has no id yet.
+
+    `after` are the places of the drafts it depends on, `about` what it refers to, `joined` whether
+    it is made of several parts that need the rest of the request to be understood.
+    """
 
     worker: str
     kind: WorkKind
     clause: str
     after: tuple[int, ...] = ()
     about: str = ""
+    joined: bool = False
 
 
 def draft(request: str, workers: Sequence[Candidate], most: int) -> list[Draft]:
     """The tasks of a request: gathering side by side, writing after it, checking last."""
     asked: list[tuple[str, WorkKind]] = [(clause, kind_of_clause(clause)) for clause in clauses(request)]
-    drafts = _gathering(_gathered(request, asked, workers), workers)
+    drafts = _one_question(request, asked, _gathering(request, _gathered(request, asked, workers), workers))
     for kind in ("produce", "check"):
         after = tuple(at for at, made in enumerate(drafts) if made.kind != kind)
         if kind == "check":
@@ -71,40 +69,63 @@ def _as_search(clause: str) -> str:
     return f"Find {rest}" if stem(first.lower()) in VERBS else f"Find {clause}"
 
 
-def _gathering(asked: Sequence[str], workers: Sequence[Candidate]) -> list[Draft]:
+def _gathering(request: str, asked: Sequence[str], workers: Sequence[Candidate]) -> list[Draft]:
     drafts: list[Draft] = []
     for at, clause in enumerate(asked):
-        refers: Reference = reference(clause) if at else "none"
-        first = next(iter(words(clause)), "")
-        needs = refers == "results" or (refers == "subject" and stem(first) in _WORKS_ON_RESULTS)
+        refers = reference(clause) if at else "none"
+        needs = refers == "results" or (refers == "subject" and _works_on(clause, asked[at - 1]))
+        # A part of so few words can only be understood from what was asked before it in its sentence.
+        short = at and len(subject_words(clause)) < SHORT and not begins_sentence(clause, request)
+        about = asked[at - 1] if refers != "none" else asked[0] if short and not _names(clause) else ""
+        before = drafts[-1].worker if drafts and refers != "results" else ""
+        best = _best(clause, (about, before), workers)
+        if needs and refers == "subject" and [one.name for one in best] == [drafts[-1].worker]:
+            drafts[-1] = msgspec.structs.replace(drafts[-1], clause=f"{drafts[-1].clause} {clause}", joined=True)
+            continue
         after = tuple(range(len(drafts))) if needs else ()
-        # A part of so few words can only be understood from what was asked before it.
-        short = at and len(subject_words(clause)) < SHORT
-        about = asked[at - 1] if refers != "none" else asked[0] if short else ""
-        drafts += [
-            Draft(worker=one.name, kind="gather", clause=clause, after=after, about=about)
-            for one in _best(clause, about, workers)
-        ]
+        drafts += [Draft(worker=one.name, kind="gather", clause=clause, after=after, about=about) for one in best]
     return drafts
 
 
-def _best(clause: str, about: str, workers: Sequence[Candidate]) -> list[Candidate]:
-    """The worker whose description matches best, and a finder as well where that is only a guess."""
+def _works_on(clause: str, before: str) -> bool:
+    """Whether a clause does something with what the one before it finds: calculates with it, or deals with that one."""
+    first = next(iter(words(clause)), "")
+    return stem(first) in _WORKS_ON_RESULTS or (asks_for_one(before) and not is_question(clause))
+
+
+def _names(clause: str) -> bool:
+    """Whether a clause names somebody or something, so that it can be understood by itself."""
+    return re.search(r"\s[A-Z]\w", clause) is not None
+
+
+def _one_question(request: str, asked: Sequence[tuple[str, WorkKind]], drafts: list[Draft]) -> list[Draft]:
+    """A question of two parts that one worker would get one after the other is one question."""
+    if len(asked) != 2 or len(drafts) != 2 or drafts[0].worker != drafts[1].worker:
+        return drafts
+    if any(kind != "gather" for _, kind in asked) or drafts[1].after:
+        return drafts
+    return [Draft(worker=drafts[0].worker, kind="gather", clause=" ".join(request.split()))]
+
+
+def _best(clause: str, said: tuple[str, str], workers: Sequence[Candidate]) -> list[Candidate]:
+    """The worker that suits best, and a finder as well where that is only a guess; `said` is what came before."""
+    about, before = said
     among = [worker for worker in workers if worker.kind == "gather"] or list(workers)
-    finder = max(among, key=lambda worker: likeness(_FINDER, worker.concepts))
+    fitness = Fitness(among)
+    finder = max(among, key=lambda worker: (worker.general, likeness(_FINDER, worker.concepts)))
     spelled_out = expressions(clause)
-    wanted = concepts("calculate numbers" if spelled_out else clause) or concepts(about)
-    best = max(among, key=lambda worker: likeness(wanted, worker.concepts))
-    score = likeness(wanted, best.concepts)
-    if not score or (about and score <= WEAK):
-        return [finder]
-    guess = score <= WEAK and not spelled_out and likeness(_FINDER, finder.concepts) > 0
+    wanted = concepts("calculate numbers" if spelled_out else clause)
+    best = fitness.best(wanted)
+    score, sure = fitness.score(wanted, best), fitness.sure(wanted, best)
+    if score <= 0 or (about and score <= WEAK and not sure):
+        return [next((worker for worker in among if worker.name == before), finder)]
+    guess = score <= WEAK and not sure and not spelled_out and likeness(_FINDER, finder.concepts) > 0
     return [best, finder] if guess and finder is not best else [best]
 
 
 def _of_kind(clause: str, workers: Sequence[Candidate], kind: WorkKind) -> Candidate:
     among = [worker for worker in workers if worker.kind == kind] or list(workers)
-    return max(among, key=lambda worker: likeness(concepts(clause), worker.concepts))
+    return Fitness(among).best(concepts(clause))
 
 
 def _fewer(drafts: Sequence[Draft], most: int) -> list[Draft]:

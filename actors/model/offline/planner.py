@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from actors.model.offline.clauses import clauses
-from actors.model.offline.concepts import concepts, kind_of_worker, product
-from actors.model.offline.drafting import Candidate, Draft, draft
+from actors.model.offline.concepts import product
+from actors.model.offline.drafting import Draft, draft
+from actors.model.offline.fitness import Candidate, candidate
 from actors.model.offline.refusal import Refusal, refusal
 from actors.model.offline.request import Asked
 from actors.model.offline.schema import (
@@ -56,14 +57,7 @@ def candidates(schema: Schema, dropped: Sequence[str] = ()) -> list[Candidate]:
         if (match := _LINE.match(_BUSY.sub("", line))) and match.group(1) in names:
             told[match.group(1)] = f"{match.group(2)} . {(match.group(3) or '').replace(',', ' ')}"
     kept = [name for name in names if name not in dropped] or names
-    return [
-        Candidate(
-            name=name,
-            kind=kind_of_worker(told.get(name, "")),
-            concepts=concepts(f"{name.replace('-', ' ')} . {told.get(name, '')}"),
-        )
-        for name in kept
-    ]
+    return [candidate(name, told.get(name, "")) for name in kept]
 
 
 def _most(schema: Schema, told: Refusal) -> int:
@@ -108,7 +102,7 @@ def _intent(one: Draft, request: str, *, wordy: bool) -> str:
         return f'{clause}, from the results of the tasks before this one. The whole request: "{whole}"'
     if one.about:
         return f'{clause.rstrip("?")}, with regard to: "{one.about}"'
-    if (wordy or one.kind == "check") and len(clauses(request)) > 1:
+    if (wordy or one.joined or one.kind == "check") and len(clauses(request)) > 1:
         return f'{clause}. The whole request: "{whole}"'
     return clause
 

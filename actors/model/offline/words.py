@@ -54,7 +54,7 @@ _IRREGULAR = {
 _ENDINGS = (
     *("isations", "izations", "isation", "ization", "ations", "ation", "ators", "ator", "ating", "ated", "ates", "ate"),
     *("isons", "ison", "ising", "izing", "ised", "ized", "ises", "izes", "ise", "ize", "ments", "ment"),
-    *("ings", "ing", "ions", "ion", "ers", "er", "ies", "ied", "ed", "es", "ly", "s", "y", "e"),
+    *("ities", "ity", "ings", "ing", "ions", "ion", "ers", "er", "ies", "ied", "ed", "es", "ly", "s", "y", "e"),
 )
 
 
