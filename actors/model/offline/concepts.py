@@ -33,6 +33,12 @@ _GROUPS = (
     "check verify review validate confirm claim true false correct accurate proof support",
     "compare difference versus contrast",
     "policy rule guideline procedure handbook manual",
+    "time date day week month hour deadline due late early schedule delay duration milestone calendar",
+    "opinion complaint complain praise review star happy unhappy satisfied dislike feedback voice",
+    "order sequence prerequisite precede",
+    "danger harm hazard safe safety warning risk",
+    "person people owner contact colleague",
+    "rank best worst top highest lowest longest shortest largest biggest smallest lead",
 )
 _GROUP_OF: dict[str, set[str]] = {}
 for _number, _group in enumerate(_GROUPS):
@@ -43,14 +49,21 @@ _NEGATED = re.compile(r"\b(?:(?:does|do|can|will|has) not?|never|cannot|no acces
 _TRUTH = re.compile(
     r"\b(?:is|are|was|were) (?:it|this|that|these|they) (?:true|correct|right|accurate)\b", re.IGNORECASE
 )
-_QUANTITY = re.compile(r"\bhow (?:much|many)\b", re.IGNORECASE)
+_ASKED = (
+    (re.compile(r"\bhow (?:much|many)\b", re.IGNORECASE), "quantity"),
+    (re.compile(r"\bwhy\b", re.IGNORECASE), "reason"),
+    (re.compile(r"\bwhen\b|\bhow long\b|\buntil\b", re.IGNORECASE), "time"),
+    (re.compile(r"\bwhom?\b", re.IGNORECASE), "person"),
+    (re.compile(r"\bbefore\b|\bafter\b", re.IGNORECASE), "order"),
+)
+"""What a question asks for by its question word alone."""
 
 
 def concepts(text: str) -> set[str]:
     """The stems of a text together with the groups of meaning they belong to; what is denied does not count."""
     plain = _NEGATED.sub("", text.replace("_", " "))
     found = stems(plain)
-    asked = {stem("quantity")} if _QUANTITY.search(plain) else set[str]()
+    asked = {stem(word) for pattern, word in _ASKED if pattern.search(plain)}
     return found | {group for one in found | asked for group in _GROUP_OF.get(one, ())}
 
 
