@@ -4,7 +4,7 @@ import re
 from typing import Literal
 
 from actors.model.offline.concepts import VERBS
-from actors.model.offline.words import keywords, stem, word_set, words
+from actors.model.offline.words import STOP_WORDS, keywords, stem, word_set, words
 
 Reference = Literal["none", "subject", "results"]
 """What a clause speaks of: itself, the subject of an earlier clause, or what an earlier task will find."""
@@ -38,8 +38,16 @@ def clauses(request: str) -> list[str]:
 
 def reference(clause: str) -> Reference:
     """What a clause that is not the first speaks of."""
-    found = set(words(clause))
-    return "results" if found & _RESULTS else "subject" if found & _SUBJECTS else "none"
+    found = words(clause)
+    if set(found) & _RESULTS:
+        return "results"
+    pointed = [word for at, word in enumerate(found) if word in _SUBJECTS and not _relative(found, at)]
+    return "subject" if pointed else "none"
+
+
+def _relative(found: list[str], at: int) -> bool:
+    """Whether a word only joins what follows to the noun before it: the function that handles it."""
+    return found[at] == "that" and at > 1 and found[at - 1] not in STOP_WORDS and stem(found[at - 1]) not in VERBS
 
 
 def begins_sentence(clause: str, request: str) -> bool:

@@ -38,6 +38,7 @@ _GROUPS = (
     "order sequence prerequisite precede",
     "danger harm hazard safe safety warning risk",
     "person people owner contact colleague",
+    "release deploy version change rollout update",
     "rank best worst top highest lowest longest shortest largest biggest smallest lead",
 )
 _GROUP_OF: dict[str, set[str]] = {}
@@ -64,7 +65,12 @@ def concepts(text: str) -> set[str]:
     plain = _NEGATED.sub("", text.replace("_", " "))
     found = stems(plain)
     asked = {stem(word) for pattern, word in _ASKED if pattern.search(plain)}
-    return found | {group for one in found | asked for group in _GROUP_OF.get(one, ())}
+    return found | groups_of(found | asked)
+
+
+def groups_of(found: set[str]) -> set[str]:
+    """The groups of meaning that these stems belong to."""
+    return {group for one in found for group in _GROUP_OF.get(one, ())}
 
 
 def denied(text: str) -> set[str]:

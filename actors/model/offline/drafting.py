@@ -77,7 +77,7 @@ def _gathering(request: str, asked: Sequence[str], workers: Sequence[Candidate])
         # A part of so few words can only be understood from what was asked before it in its sentence.
         short = at and len(subject_words(clause)) < SHORT and not begins_sentence(clause, request)
         about = asked[at - 1] if refers != "none" else asked[0] if short and not _names(clause) else ""
-        before = drafts[-1].worker if drafts and refers != "results" else ""
+        before = drafts[-1].worker if drafts and about and refers != "results" else ""
         best = _best(clause, (about, before), workers)
         if needs and refers == "subject" and [one.name for one in best] == [drafts[-1].worker]:
             drafts[-1] = msgspec.structs.replace(drafts[-1], clause=f"{drafts[-1].clause} {clause}", joined=True)

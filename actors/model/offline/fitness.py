@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from actors.model.offline.concepts import VERBS, WorkKind, concepts, denied, kind_of_worker
+from actors.model.offline.concepts import VERBS, WorkKind, concepts, denied, groups_of, kind_of_worker
 
 SUBJECT = 3.0
 """What a shared subject counts; a shared verb, or a word of the same group of meaning, counts one."""
@@ -53,8 +53,11 @@ class Fitness:
 
     def score(self, wanted: set[str], worker: Candidate) -> float:
         """How well a worker suits what is wanted; 0 or less if nothing speaks for it."""
-        shared = sum(_weight(one) * self._rarity(one) for one in wanted & worker.concepts)
-        return shared - DENIED * sum(_weight(one) for one in wanted & worker.denied)
+        shared = wanted & worker.concepts
+        # A word that is shared itself says all that its group would say.
+        shared -= groups_of(shared)
+        found = sum(_weight(one) * self._rarity(one) for one in shared)
+        return found - DENIED * sum(_weight(one) for one in wanted & worker.denied)
 
     def sure(self, wanted: set[str], worker: Candidate) -> bool:
         """Whether the worker speaks of a subject that is wanted and of which nobody else speaks."""

@@ -6,21 +6,24 @@ import msgspec
 
 from actors.model.offline.job import Job, Use
 from actors.model.offline.listing import Passage, files, is_empty, names, passages
+from actors.model.offline.naming import names as proper_names
 from actors.model.offline.shape import Offer
 from actors.model.offline.turn import ToolCall
-from actors.model.offline.words import INSTRUCTIONS, overlap, sentences, shortened, stem, stems, subject_words, words
+from actors.model.offline.words import STOP_WORDS, overlap, sentences, shortened, stem, stems, subject_words, words
 
 MOST_READ = 2
 MOST_QUERIES = 3
 MOST_QUOTES = 6
 MOST_QUOTES_OF_ALL = 16
 _NAME = re.compile(r"\b[A-Z][\w-]+(?: [A-Z][\w-]+)*")
+SHORT_NUMBER = 2
 NEAR = 0.7
 """A sentence that answers less well than this part of the best one is left out."""
 
 CONCLUSION = "Highest of these"
 MISSING = re.compile(r"^(?:No document mentions|No table has|Nothing was found|\S+ could not be used: )")
 _ASIDE = re.compile(r'\s*The whole request: "(.*)"\s*$', re.DOTALL)
+_BEFORE = re.compile(r",? from the results of the tasks before this one\.?\s*$")
 _REGARD = re.compile(r'^(.*), with regard to: "(.*)"\s*$', re.DOTALL)
 
 
@@ -97,11 +100,11 @@ def missing(job: Job) -> list[str]:
     if not job.uses_of("search") and not job.uses_of("read"):
         return []
     said = _said(job)
-    # The first word begins with a capital letter whatever it is.
-    named = _NAME.findall(plain_intent(job).partition(" ")[2])
-    figures = [word for word in words(plain_intent(job)) if re.search(r"\d", word)]
-    wanted = [word for name in named for word in subject_words(name) if word not in INSTRUCTIONS] + figures
-    return list(dict.fromkeys(word for word in wanted if stem(word) not in said))
+    intent = main_intent(job)
+    # A number of one or two digits is no name.
+    telling = [word for word in words(intent) if re.search(r"\d", word) and len(word) > SHORT_NUMBER]
+    wanted = [word for name in proper_names(intent) for word in words(name) if word[:1].isalnum()] + telling
+    return list(dict.fromkeys(word for word in wanted if word not in STOP_WORDS and stem(word) not in said))
 
 
 def nothing_found(job: Job) -> str:
@@ -118,7 +121,7 @@ def _said(job: Job) -> set[str]:
 
 def plain_intent(job: Job) -> str:
     """The intent without the request that it may quote for the reader."""
-    return _ASIDE.sub("", job.intent) or job.intent
+    return _BEFORE.sub("", _ASIDE.sub("", job.intent)) or job.intent
 
 
 def main_intent(job: Job) -> str:
@@ -174,7 +177,8 @@ def _ranked(job: Job) -> list[str]:
         for rank, passage in enumerate(passages(use.output)):
             likely = overlap(passage.text, wanted) + overlap(passage.name, wanted) - rank / 10
             scores[passage.name] = max(scores.get(passage.name, 0), likely)
-        for name in names(use.output):
+        # What a passage mentions is not always there to be read; what a listing names is.
+        for name in names(use.output) if not passages(use.output) else []:
             scores.setdefault(name, overlap(re.sub(r"[-_./]", " ", name), wanted) / 2)
     return sorted((name for name, score in scores.items() if score > 0), key=lambda name: -scores[name])
 

@@ -3,17 +3,15 @@
 import re
 
 from actors.model.offline.calculating import derived_calls, stated, stated_calls
+from actors.model.offline.choosing import acting_calls, other_calls, second_calls, spare_calls, suits
 from actors.model.offline.claims import claim_calls
-from actors.model.offline.concepts import concepts, likeness
-from actors.model.offline.figures import numbers
 from actors.model.offline.job import Job, read_job
-from actors.model.offline.lookup import plain_intent, read_calls, search_calls
-from actors.model.offline.querying import list_calls, query_calls
+from actors.model.offline.listing import is_empty
+from actors.model.offline.lookup import plain_intent, quotes, read_calls, search_calls
+from actors.model.offline.querying import answers, list_calls, query_calls
 from actors.model.offline.report import report
 from actors.model.offline.request import Asked
-from actors.model.offline.schema import Hints, filled
 from actors.model.offline.turn import Spoken, ToolCall, text_turn, tool_turn
-from actors.model.offline.words import subject_words
 from actors.model.offline.writing import document_calls, table_calls
 
 MOST_TURNS = 6
@@ -29,8 +27,9 @@ def work(asked: Asked) -> Spoken:
 
 
 def next_calls(job: Job) -> list[ToolCall]:
-    """The calls of the first phase that has any: gather, calculate, then check and write."""
-    for phase in (_gather, derived_calls, claim_calls, table_calls, document_calls):
+    """The calls of the first phase that has any: gather, calculate, act, then check and write."""
+    phases = (_gather, second_calls, _spare, derived_calls, acting_calls, claim_calls, table_calls, document_calls)
+    for phase in phases:
         fresh = _fresh(job, phase(job))
         if fresh:
             return fresh[:MOST_CALLS]
@@ -38,30 +37,17 @@ def next_calls(job: Job) -> list[ToolCall]:
 
 
 def _gather(job: Job) -> list[ToolCall]:
-    calls = stated_calls(job)
-    # A calculation that is spelled out needs no table, unless the intent speaks of one.
-    if not stated(job) or _TABLE_WORDS.search(plain_intent(job)):
+    calls = stated_calls(job) + other_calls(job)
+    # A calculation that is spelled out needs no table, unless the intent speaks of one; nor does what a tool knows.
+    if _TABLE_WORDS.search(plain_intent(job)) or not (stated(job) or suits(job)):
         calls += list_calls(job) + query_calls(job)
-    return calls + search_calls(job) + read_calls(job) + other_calls(job)
+    return calls + search_calls(job) + read_calls(job)
 
 
-def other_calls(job: Job) -> list[ToolCall]:
-    """Tools of no known shape, once each, with the smallest valid input: all if there are no others, else what fits."""
-    offers = job.of_shape("other")
-    used = {use.tool for use in job.uses}
-    wanted = concepts(plain_intent(job))
-    only = len(offers) == len(job.offers)
-    calls: list[ToolCall] = []
-    for one in offers:
-        fits = likeness(wanted, concepts(f"{one.tool.name} {one.tool.description}")) > 0
-        if one.tool.name not in used and (fits or only):
-            calls.append(ToolCall(one.tool.name, _minimal(job, one.tool.input_schema)))
-    return calls[:3]
-
-
-def _minimal(job: Job, schema: dict[str, object]) -> dict[str, object]:
-    text = " ".join(subject_words(plain_intent(job))) or job.intent
-    return filled({**schema, "type": "object"}, schema, Hints(text, numbers(job.intent)))
+def _spare(job: Job) -> list[ToolCall]:
+    found = quotes(job) or answers(job) or job.done("calculate") or job.context
+    given = any(use.output.strip() and not is_empty(use.output) for use in job.done("other"))
+    return [] if found or given else spare_calls(job)
 
 
 def _fresh(job: Job, calls: list[ToolCall]) -> list[ToolCall]:

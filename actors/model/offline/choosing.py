@@ -1,0 +1,121 @@
+"""Choosing: which of the tools that know something special suit a task, and what to ask them."""
+
+import re
+from collections import Counter
+
+from actors.model.offline.arguments import arguments, proposed
+from actors.model.offline.concepts import VERBS, concepts
+from actors.model.offline.job import Job, Use
+from actors.model.offline.lookup import main_intent
+from actors.model.offline.schema import properties, required, resolved
+from actors.model.offline.shape import Offer
+from actors.model.offline.turn import ToolCall
+from actors.model.offline.words import stem, words
+
+MOST_TOOLS = 3
+SUBJECT = 3.0
+_COMMON = {stem(verb) for verb in ("find", "search", "look", "get", "read", "show", "work")}
+"""Verbs that say nothing of what a tool does: most of them find something."""
+
+_PART = re.compile(r"[:;,]\s|\band\b")
+
+
+def other_calls(job: Job) -> list[ToolCall]:
+    """The tools of no known shape that suit the task, once each; all of them where the worker has no others."""
+    offers = [one for one in job.of_shape("other") if not _used(job, one) and not _acts(one)]
+    chosen = _suitable(job, offers)
+    if not chosen and not job.uses and len(job.of_shape("other")) == len(job.offers):
+        chosen = offers
+    return _calls(job, chosen)
+
+
+def spare_calls(job: Job) -> list[ToolCall]:
+    """What is left of them, where nothing else has given anything."""
+    return _calls(job, [one for one in job.of_shape("other") if not _used(job, one) and not _acts(one)])
+
+
+def acting_calls(job: Job) -> list[ToolCall]:
+    """The tools that need several things to be known, if the task asks for just that; after all else was found."""
+    said = {stem(word) for word in words(main_intent(job))}
+    only = len(job.offers) == 1
+    return _calls(
+        job,
+        [
+            one
+            for one in job.of_shape("other")
+            if _acts(one) and not _used(job, one) and (only or stem(_verb(one)) in said)
+        ],
+    )
+
+
+def second_calls(job: Job) -> list[ToolCall]:
+    """Another try, once, with a value that the tool itself has named."""
+    found: list[ToolCall] = []
+    for one in job.of_shape("other"):
+        uses = [use for use in job.uses if use.tool == one.tool.name]
+        names = required(one.tool.input_schema)
+        if len(uses) == 1 and len(names) == 1:
+            found += [ToolCall(one.tool.name, {names[0]: value}) for value in proposed(job, uses[0].output)]
+    return found
+
+
+def unanswered(job: Job, use: Use) -> bool:
+    """Whether a tool only said what else it could be asked."""
+    return bool(proposed(job, use.output))
+
+
+def suits(job: Job) -> bool:
+    """Whether one of these tools suits the task by a subject, so that no table needs to be searched for it."""
+    return bool(_suitable(job, [one for one in job.of_shape("other") if not _acts(one)]))
+
+
+def _calls(job: Job, chosen: list[Offer]) -> list[ToolCall]:
+    return [ToolCall(one.tool.name, given) for one in chosen[:MOST_TOOLS] for given in arguments(job, one)]
+
+
+def _suitable(job: Job, offers: list[Offer]) -> list[Offer]:
+    """The tools that suit best, for each part of what is asked; the one alone whose own verb the task begins with."""
+    every = [one for one in job.of_shape("other") if not _acts(one)]
+    told = {one.tool.name: _concepts(one) for one in every}
+    intent = main_intent(job)
+    first = stem(next(iter(words(intent)), ""))
+    if own := [one for one in every if stem(_verb(one)) == first and first not in _COMMON]:
+        return [one for one in own[:1] if one in offers]
+    chosen = {name for part in _PART.split(intent) for name in _best(concepts(part), told)}
+    return [one for one in offers if one.tool.name in chosen]
+
+
+def _best(wanted: set[str], told: dict[str, set[str]]) -> list[str]:
+    """The tools that share most with what is wanted, what few tools speak of counting most; none without a subject."""
+    spoken = Counter(concept for one in told.values() for concept in one)
+    shared = {name: wanted & one for name, one in told.items()}
+    scores = {name: sum(_weight(concept) / spoken[concept] for concept in one) for name, one in shared.items()}
+    best = max(scores.values(), default=0)
+    return [
+        name
+        for name, score in scores.items()
+        if score == best and any(_weight(concept) == SUBJECT for concept in shared[name])
+    ]
+
+
+def _concepts(one: Offer) -> set[str]:
+    schema = one.tool.input_schema
+    told = [str(resolved(part, schema).get("description", "")) for part in properties(schema).values()]
+    return concepts(" . ".join([one.tool.name, one.tool.description, *properties(schema), *told]))
+
+
+def _weight(concept: str) -> float:
+    return 1.0 if concept.startswith("~") or concept in VERBS else SUBJECT
+
+
+def _verb(one: Offer) -> str:
+    return next(iter(words(one.tool.name.replace("_", " ").replace("-", " "))), "")
+
+
+def _acts(one: Offer) -> bool:
+    """Whether a tool needs several things to be known: such a tool does something, it does not look something up."""
+    return len(required(one.tool.input_schema)) > 1
+
+
+def _used(job: Job, one: Offer) -> bool:
+    return any(use.tool == one.tool.name for use in job.uses)
