@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 from actors.model.offline.arguments import arguments, proposed
-from actors.model.offline.concepts import VERBS, concepts
+from actors.model.offline.concepts import VERBS, concepts, groups_of
 from actors.model.offline.job import Job, Use
 from actors.model.offline.lookup import main_intent
 from actors.model.offline.schema import properties, required, resolved
@@ -17,6 +17,7 @@ SUBJECT = 3.0
 _COMMON = {stem(verb) for verb in ("find", "search", "look", "get", "read", "show", "work")}
 """Verbs that say nothing of what a tool does: most of them find something."""
 
+_VAGUE = groups_of(_COMMON)
 _PART = re.compile(r"[:;,]\s|\band\b")
 
 
@@ -91,11 +92,13 @@ def _best(wanted: set[str], told: dict[str, set[str]]) -> list[str]:
     shared = {name: wanted & one for name, one in told.items()}
     scores = {name: sum(_weight(concept) / spoken[concept] for concept in one) for name, one in shared.items()}
     best = max(scores.values(), default=0)
-    return [
-        name
-        for name, score in scores.items()
-        if score == best and any(_weight(concept) == SUBJECT for concept in shared[name])
-    ]
+    telling = {name: any(_tells(concept, spoken[concept]) for concept in one) for name, one in shared.items()}
+    return [name for name, score in scores.items() if score == best and telling[name]]
+
+
+def _tells(concept: str, tools: int) -> bool:
+    """Whether a shared concept says that a tool is meant: a subject, or a meaning that no other tool has."""
+    return _weight(concept) == SUBJECT or (concept.startswith("~") and tools == 1 and concept not in _VAGUE)
 
 
 def _concepts(one: Offer) -> set[str]:

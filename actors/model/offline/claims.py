@@ -7,9 +7,14 @@ from actors.model.offline.lookup import CONCLUSION, MISSING, plain_intent
 from actors.model.offline.turn import ToolCall
 from actors.model.offline.words import sentences, shortened
 
-MOST = 8
+MOST = 12
 _CITATION = re.compile(r"\s*\[[^\]]*\]")
 _CALCULATION = re.compile(r"\s*\((?:[^()=]|\([^()]*\))*=[^()]*\)")
+_DATED = re.compile(r"\w+: \d{1,2} \w+ \d{4}\.?")
+_ASIDE = re.compile(
+    r",\s+(?=(?:in spite of|despite|although|because|which|while|but|whereas|so that)\b)", re.IGNORECASE
+)
+_VERDICTS = ("contradicted", "not found", "supported")
 _SOURCE = re.compile(r"\[[^\]]+\]")
 _THAT = re.compile(r"\b(?:that|whether|if)\s+(.+)", re.IGNORECASE)
 _QUOTED = re.compile(r'["“]([^"”]{8,})["”]')
@@ -26,11 +31,10 @@ def claim_calls(job: Job) -> list[ToolCall]:
 
 def claims(job: Job) -> list[str]:
     """The sentences with figures in the results before this task; without any, what the intent itself asks about."""
-    said = [sentence for part in job.context for sentence in sentences(part.text)]
-    found = [
-        _CALCULATION.sub("", _CITATION.sub("", sentence)).strip() for sentence in said if not MISSING.match(sentence)
-    ]
-    found = [one for one in found if not one.startswith(CONCLUSION)]
+    said = [sentence for part in job.context for sentence in sentences(part.text) if not MISSING.match(sentence)]
+    # What was calculated follows from figures that are checked, and stands in no source itself.
+    found = [_CITATION.sub("", sentence).strip() for sentence in said if not _CALCULATION.search(sentence)]
+    found = [_core(one) for one in found if not one.startswith(CONCLUSION) and not _DATED.fullmatch(one)]
     with_figures = [one for one in found if re.search(r"\d", one) and len(one.split()) > 3 and "|" not in one]
     if chosen := list(dict.fromkeys(with_figures))[:MOST] or found[:MOST]:
         return [shortened(one, 400) for one in chosen]
@@ -41,8 +45,21 @@ def claims(job: Job) -> list[str]:
     return [(match.group(1) if match else intent).strip(" ?.")]
 
 
+def _core(sentence: str) -> str:
+    """The part of a sentence that has its figures, without what is said beside them."""
+    parts = _ASIDE.split(sentence)
+    kept = [part for part in parts if re.search(r"\d", part)] if len(parts) > 1 else []
+    return f"{', '.join(kept).rstrip(' .,')}." if kept else sentence
+
+
 def verdicts(job: Job) -> list[str]:
-    """One line for each check."""
+    """One line for each check, what does not hold first, then what was calculated and so cannot be looked up."""
+    lines = sorted(_checked(job), key=lambda line: [line.startswith(f"- {one}") for one in _VERDICTS], reverse=True)
+    said = [sentence for part in job.context for sentence in sentences(part.text) if _CALCULATION.search(sentence)]
+    return lines + [f"- calculated, so in no source: {one}" for one in dict.fromkeys(said) if lines]
+
+
+def _checked(job: Job) -> list[str]:
     lines: list[str] = []
     for use in job.done("claim"):
         claim = str(next(iter(use.input.values()), ""))

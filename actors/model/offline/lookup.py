@@ -17,21 +17,32 @@ MOST_QUOTES = 6
 MOST_QUOTES_OF_ALL = 16
 _NAME = re.compile(r"\b[A-Z][\w-]+(?: [A-Z][\w-]+)*")
 SHORT_NUMBER = 2
+SHORT_HEADING = 4
 NEAR = 0.7
 """A sentence that answers less well than this part of the best one is left out."""
 
 CONCLUSION = "Highest of these"
-MISSING = re.compile(r"^(?:No document mentions|No table has|Nothing was found|\S+ could not be used: )")
+MISSING = re.compile(
+    r"^(?:No document mentions|No table has|Nothing was found|Not calculated: |\S+ could not be used: )"
+)
 _ASIDE = re.compile(r'\s*The whole request: "(.*)"\s*$', re.DOTALL)
 _BEFORE = re.compile(r",? from the results of the tasks before this one\.?\s*$")
+_STATED = re.compile(r"^(\S+(?: \S+){2,}): (\S+(?: \S+){2,})$", re.DOTALL)
 _REGARD = re.compile(r'^(.*), with regard to: "(.*)"\s*$', re.DOTALL)
 
 
 class Quote(msgspec.Struct, frozen=True):
-    """A sentence and the name of what it stands in."""
+    """A sentence, the name of what it stands in, and the heading it stands under."""
 
     text: str
     source: str
+    under: str = ""
+
+    def shown(self, wanted: set[str]) -> str:
+        """The sentence as it is quoted: with its heading, where only that says what or whom it is about."""
+        short = 0 < len(words(self.under)) <= SHORT_HEADING and not stems(self.under) & stems(self.text)
+        telling = stems(self.under) & wanted or self.under.istitle()
+        return f"{self.under}: {self.text}" if short and telling else self.text
 
 
 def search_calls(job: Job) -> list[ToolCall]:
@@ -58,24 +69,40 @@ def quotes(job: Job) -> list[Quote]:
         every = [quote for quote in every if quote.source == _source(read[0])]
     about = stems(_about(job)) | stems(" ".join(_names_before(job)))
     chosen: set[int] = set()
-    for query in queries(main_intent(job)):
-        wanted = stems(query)
-        scores = [_score(quote, wanted, about, figures=figures) for quote in every]
+    for query in queries(_asked(job)):
+        scores = _scores(every, stems(query), about, figures=figures)
         if not any(scores):
-            scores = [_score(quote, wanted, wanted, figures=False) for quote in every]
+            scores = _scores(every, stems(query) | about, stems(query) | about, figures=False)
         best = max(scores, default=0)
         ranked = sorted(
             (at for at, score in enumerate(scores) if score and score >= NEAR * best), key=lambda at: -scores[at]
         )
         chosen |= set(ranked[: MOST_QUOTES_OF_ALL if of_all else MOST_QUOTES])
-    return [every[at] for at in sorted(chosen)]
+    found = [every[at] for at in sorted(chosen)]
+    return [quote for quote in found if _telling(quote, job)] if job.done("other") else found
+
+
+def shown(job: Job) -> list[str]:
+    """The same as they are quoted, each with its source."""
+    wanted = stems(main_intent(job))
+    return [f"- {quote.shown(wanted)} [{quote.source}]" for quote in quotes(job)]
+
+
+def _telling(quote: Quote, job: Job) -> bool:
+    """Whether a sentence speaks of most of what is asked: less is no help where a tool has answered already."""
+    wanted = stems(subject_words(main_intent(job)))
+    return overlap(quote.text, wanted) * 2 > len(wanted)
+
+
+def _scores(every: list[Quote], wanted: set[str], about: set[str], *, figures: bool) -> list[int]:
+    return [_score(quote, wanted, about, figures=figures) for quote in every]
 
 
 def _score(quote: Quote, wanted: set[str], about: set[str], *, figures: bool) -> int:
     """How well a sentence answers: its subject counts most, what it is asked with regard to counts too."""
     if figures:
         return 1 if re.search(r"\d", quote.text) else 0
-    subject = overlap(quote.text, wanted)
+    subject = overlap(f"{quote.under} {quote.text}", wanted)
     # One shared word is a coincidence, unless there is only one to share.
     enough = subject >= min(1 if about else 2, len(wanted))
     return 3 * subject + overlap(quote.text, about) if enough else 0
@@ -130,9 +157,15 @@ def main_intent(job: Job) -> str:
     return match.group(1) if match else plain_intent(job)
 
 
+def _asked(job: Job) -> str:
+    """What is asked, without what is stated before it: as in `It broke: why?`."""
+    match = _STATED.match(main_intent(job))
+    return match.group(2) if match and subject_words(match.group(2)) else main_intent(job)
+
+
 def _about(job: Job) -> list[str]:
-    match = _REGARD.match(plain_intent(job))
-    return subject_words(match.group(2)) if match else []
+    regard, stated = _REGARD.match(plain_intent(job)), _STATED.match(main_intent(job))
+    return [*subject_words(regard.group(2) if regard else ""), *subject_words(stated.group(1) if stated else "")]
 
 
 def whole_request(job: Job) -> str:
@@ -186,10 +219,22 @@ def _ranked(job: Job) -> list[str]:
 def _sentences(job: Job) -> list[Quote]:
     found: list[Quote] = []
     for use in job.done("read"):
-        found += [Quote(text, _source(use)) for text in sentences(use.output)]
+        found += _under_headings(use.output, _source(use))
     for passage in _passages(job.done("search")):
         found += [Quote(text, passage.name) for text in sentences(passage.text)]
-    return list(dict.fromkeys(found))
+    known = {(quote.text, quote.source): quote for quote in reversed(found)}
+    return [quote for quote in dict.fromkeys(found) if known[quote.text, quote.source] is quote]
+
+
+def _under_headings(text: str, source: str) -> list[Quote]:
+    """The sentences of a document, each with the nearest heading above it; the title of the whole is none."""
+    found: list[Quote] = []
+    under = ""
+    for line in text.splitlines():
+        if line.startswith("##"):
+            under = line.lstrip("# ").strip()
+        found += [Quote(sentence, source, under) for sentence in sentences(line)]
+    return found
 
 
 def _source(use: Use) -> str:

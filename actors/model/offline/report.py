@@ -1,16 +1,20 @@
 """The report: what a worker says at the end, made of what its tools gave and nothing else."""
 
+import re
+
 from actors.model.offline.calculating import Calculation, derived, stated
+from actors.model.offline.choosing import unanswered
 from actors.model.offline.claims import verdicts
-from actors.model.offline.figures import numbers
+from actors.model.offline.figures import numbers, operation
 from actors.model.offline.job import Job, Use
-from actors.model.offline.listing import rows
-from actors.model.offline.lookup import CONCLUSION, missing, nothing_found, plain_intent, quotes
+from actors.model.offline.listing import is_empty, rows
+from actors.model.offline.lookup import CONCLUSION, main_intent, missing, nothing_found, plain_intent, shown
 from actors.model.offline.querying import answers, best_table
 from actors.model.offline.words import overlap, sentences, shortened, stems, subject_words, words
 from actors.model.offline.writing import as_markdown, cited_lines
 
 MOST_ROWS = 30
+_CALCULATE = re.compile(r"^\W*(?:work out|calculate|compute)\b", re.IGNORECASE)
 MOST_BEFORE = 4
 
 
@@ -18,7 +22,8 @@ def report(job: Job) -> str:
     """Everything that was found, with its sources, and what could not be done."""
     if document := [use.output for use in job.done("document")]:
         return "\n\n".join(document)
-    found = _conclusion(job) + _facts(job) + _table_lines(job) + _calculations(job) + verdicts(job) + _others(job)
+    found = _conclusion(job) + _others(job) + shown(job) + _table_lines(job) + _calculations(job) + verdicts(job)
+    found = list(dict.fromkeys(found))
     found += [] if job.done("calculate") else [line for line in _known_before(job) if line not in found]
     problems = _failures(job) + _gaps(job, found)
     if found or problems:
@@ -27,10 +32,6 @@ def report(job: Job) -> str:
         return as_markdown(job)
     reason = "The tools gave nothing" if job.offers else "There are no tools to use and no earlier results"
     return f"{reason}, so this could not be done: {shortened(plain_intent(job), 300)}"
-
-
-def _facts(job: Job) -> list[str]:
-    return [f"- {quote.text} [{quote.source}]" for quote in quotes(job)]
 
 
 def _known_before(job: Job) -> list[str]:
@@ -50,8 +51,13 @@ def _table_lines(job: Job) -> list[str]:
         title, *body = rows(use.output)
         for row in body[:MOST_ROWS]:
             label = ", ".join(row[:-1]) or "All rows"
-            lines.append(f"- {label}: {title[-1].replace('_', ' ')} {row[-1]} [{source}]")
+            lines.append(f"- {label}: {title[-1].replace('_', ' ')} {_grouped(row[-1])} [{source}]")
     return lines
+
+
+def _grouped(value: str) -> str:
+    """A large whole number as people read it, such as 2,200,000."""
+    return f"{int(value):,}" if re.fullmatch(r"-?[1-9]\d{4,}", value) else value
 
 
 def _known(job: Job) -> dict[str, Calculation]:
@@ -96,18 +102,32 @@ def _rounded(value: str) -> str:
 
 
 def _others(job: Job) -> list[str]:
-    known = [use for use in job.done("other") if use.output.strip()]
+    known = [use for use in job.done("other") if use.output.strip() and not is_empty(use.output)]
+    known = [use for use in known if not unanswered(job, use)]
     lists = [use for use in job.done("list") if use.output.strip() and not job.of_shape("sql")]
     tables = [use.output for use in job.done("table") if not job.of_shape("document")]
-    return [line for use in [*known, *lists] for line in cited_lines(use)] + tables
+    return [line for use in [*known, *lists] for line in cited_lines(use, main_intent(job))] + tables
+
+
+def _lowered(text: str) -> str:
+    return text[:1].lower() + text[1:].rstrip(" .?!")
 
 
 def _failures(job: Job) -> list[str]:
-    failed = [use for use in job.uses if use.failed]
+    # One document of several that could not be read is no failure.
+    read = {use.tool for use in job.done("read")}
+    failed = [use for use in job.uses if use.failed and use.tool not in read]
+    silent = [use for use in job.done("other") if unanswered(job, use) or is_empty(use.output)]
+    if silent and not _others(job):
+        return [f"Nothing was found by {use.tool}: {shortened(use.output, 300)}" for use in silent]
     return [f"{use.tool} could not be used: {shortened(use.output, 300)}" for use in failed]
 
 
 def _gaps(job: Job, found: list[str]) -> list[str]:
+    if _CALCULATE.search(main_intent(job)) and operation(main_intent(job)) not in ("sum", "average"):
+        tried = job.of_shape("calculate") and not job.uses_of("calculate") and not job.done("other")
+        if tried:
+            return [f"Not calculated: what is needed to {_lowered(main_intent(job))} was not found."]
     looked = bool(job.uses_of("search") or job.uses_of("read"))
     lost = missing(job)
     if looked and not found:

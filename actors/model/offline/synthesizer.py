@@ -6,6 +6,7 @@ from xml.sax.saxutils import unescape
 from actors.model.offline.lookup import CONCLUSION, MISSING
 from actors.model.offline.request import Asked
 from actors.model.offline.sections import Part, parts, section
+from actors.model.offline.titles import heading, place
 from actors.model.offline.turn import Spoken, text_turn
 from actors.model.offline.words import overlap, sentences, shortened, stems
 
@@ -14,6 +15,7 @@ SAME = 0.75
 
 _CITATION = re.compile(r"\[[^\]]*\]")
 _HEADING = re.compile(r"^#{1,3} ", re.MULTILINE)
+_CONTINUED = re.compile(r"^(?: {2,}|\t)")
 
 
 def synthesize(asked: Asked) -> Spoken:
@@ -26,7 +28,7 @@ def synthesize(asked: Asked) -> Spoken:
 
 
 def answer(request: str, results: list[Part], gaps: list[str]) -> str:
-    """The readable answer: the written document if there is one and what it lacks, else the findings by relevance."""
+    """The readable answer: the written document if there is one and what it lacks, else the findings by question."""
     good = [part for part in results if part.status == "completed" and part.text]
     missing = gaps + [
         f"{part.task} ({part.worker}) {part.status}: {shortened(part.text, 200)}".rstrip(": ")
@@ -34,19 +36,25 @@ def answer(request: str, results: list[Part], gaps: list[str]) -> str:
         if part.status != "completed" and not any(part.task in gap for gap in gaps)
     ]
     main = _document(good)
+    said = [_words(line) for line in _statements(main.text)] if main else []
+    unsaid = _unsaid(_in_order(request, [part for part in good if part is not main]), said)
+    missing += [line for _, lines in unsaid for line in lines if MISSING.match(line)]
+    rest = [(part, [line for line in lines if not MISSING.match(line)]) for part, lines in unsaid]
     blocks = [main.text] if main else []
-    said = [_words(line) for line in sentences(main.text)] if main else []
-    # What builds on others says the same and more, so it goes before them.
-    others = sorted((part for part in good if part is not main), key=lambda part: not part.builds_on)
-    unsaid = _unsaid(others, said)
-    rest = [line for line in unsaid if not MISSING.match(line)]
-    missing += [line for line in unsaid if MISSING.match(line)]
-    blocks += [_listed(rest, request, "Beyond that:" if main else "")] if rest else []
+    blocks += _laid_out(request, [(part, lines) for part, lines in rest if lines], beyond=main is not None)
     if not blocks:
-        blocks.append("None of the tasks gave a result, so the request could not be answered.")
+        blocks.append(_nothing(missing))
     if missing:
         blocks.append("What is missing:\n" + "\n".join(f"- {one}" for one in missing))
     return "\n\n".join(blocks)
+
+
+def _nothing(missing: list[str]) -> str:
+    return (
+        "Nothing was found."
+        if missing and all(map(MISSING.match, missing))
+        else ("None of the tasks gave a result, so the request could not be answered.")
+    )
 
 
 def _document(good: list[Part]) -> Part | None:
@@ -56,16 +64,50 @@ def _document(good: list[Part]) -> Part | None:
     return written[-1] if written else None
 
 
-def _unsaid(results: list[Part], said: list[set[str]]) -> list[str]:
-    """The sentences that nobody has said yet, in order."""
-    found: list[str] = []
+def _in_order(request: str, results: list[Part]) -> list[Part]:
+    """The results in the order of what was asked; of several to one question first what builds on others."""
+    places = {part.task: place(part.task, request) or 0 for part in results}
+    return sorted(results, key=lambda part: (places[part.task], not part.builds_on))
+
+
+def _unsaid(results: list[Part], said: list[set[str]]) -> list[tuple[Part, list[str]]]:
+    """What nobody has said yet, for each result, in order."""
+    found: list[tuple[Part, list[str]]] = []
     for part in results:
-        for line in sentences(part.text):
+        lines: list[str] = []
+        for line in _statements(part.text):
             own = _words(line)
             if own and not _same(own, said):
                 said.append(own)
-                found.append(line)
+                lines.append(line)
+        found.append((part, lines))
     return found
+
+
+def _statements(text: str) -> list[str]:
+    """The sentences of a result; what stands indented under a line, such as code, stays with it."""
+    found: list[str] = []
+    for line in text.splitlines():
+        if found and _CONTINUED.match(line) and line.strip():
+            found[-1] += f"\n{line}"
+        else:
+            found += sentences(line)
+    return found
+
+
+def _laid_out(request: str, found: list[tuple[Part, list[str]]], *, beyond: bool) -> list[str]:
+    """A list under each question, if several were asked and answered; else one list."""
+    headed: dict[str, list[str]] = {}
+    for part, lines in found:
+        headed.setdefault(heading(part.task, request), []).extend(lines)
+    if len(headed) > 1 and all(place(part.task, request) is not None for part, _ in found):
+        return [f"## {title}\n\n{_bullets(lines)}" for title, lines in headed.items()]
+    lines = [line for _, own in found for line in own]
+    return [_listed(lines, request, "Beyond that:" if beyond else "")] if lines else []
+
+
+def _bullets(lines: list[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
 
 
 def _listed(lines: list[str], request: str, title: str) -> str:

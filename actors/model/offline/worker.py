@@ -15,7 +15,7 @@ from actors.model.offline.turn import Spoken, ToolCall, text_turn, tool_turn
 from actors.model.offline.writing import document_calls, table_calls
 
 MOST_TURNS = 6
-MOST_CALLS = 8
+MOST_CALLS = 12
 _TABLE_WORDS = re.compile(r"\btables?\b|\bdata\b|\brows?\b", re.IGNORECASE)
 
 

@@ -5,20 +5,19 @@ from typing import Any, cast
 
 import msgspec
 
-from actors.model.offline.clauses import clauses
-from actors.model.offline.concepts import product
 from actors.model.offline.job import Job, Use
 from actors.model.offline.lookup import MISSING, plain_intent, whole_request
 from actors.model.offline.schema import Hints, Schema, filled, properties, required, resolved
 from actors.model.offline.shape import Offer
+from actors.model.offline.titles import heading, readable, title
 from actors.model.offline.turn import ToolCall
-from actors.model.offline.words import CITED, sentences, shortened, subject_words, words
+from actors.model.offline.words import CITED, sentences, shortened, stems, words
 
 MOST_ROWS = 20
 MOST_LINES = 30
 MOST_CHARACTERS = 2_000
-_ABOUT = re.compile(r"\b(?:on|about|regarding|concerning|of)\s+(?:the\s+|our\s+)?(.+)", re.IGNORECASE)
 _LABELLED = re.compile(r"^(.{2,80}?):\s+(.*\d.*?)\s*(?:\[([^\]]+)\])?\.?$")
+_POINT = re.compile(r"^([a-z][a-z ]{1,20}): ")
 _HEADING = re.compile(r"heading|title|name|header", re.IGNORECASE)
 _BODY = re.compile(r"body|text|content|paragraphs?", re.IGNORECASE)
 
@@ -45,16 +44,6 @@ def document_calls(job: Job) -> list[ToolCall]:
     return [_document_call(one, job) for one in job.of_shape("document")[:1] if job.context or job.uses]
 
 
-def title(intent: str, request: str = "") -> str:
-    """A title for what is asked: what it is about, not what to do with it."""
-    plain = intent.partition(", from the results")[0]
-    match = _ABOUT.search(plain)
-    whole = clauses(request)[0] if request else ""
-    about = match.group(1) if match else whole or product(plain) or " ".join(subject_words(plain)[:8])
-    line = shortened(about.strip(" .?!\"'"), 80)
-    return line[:1].upper() + line[1:] or "Report"
-
-
 def chapters(job: Job) -> list[Chapter]:
     """One chapter for each earlier result, then the tables, then what is missing."""
     found: list[Chapter] = []
@@ -64,20 +53,30 @@ def chapters(job: Job) -> list[Chapter]:
         gaps += [line for line in lines if MISSING.match(line)]
         body = "\n".join(line for line in lines if not MISSING.match(line)).strip()
         if body:
-            found.append(Chapter(heading=_readable(part.task), body=body))
+            found.append(Chapter(heading=heading(part.task, whole_request(job)), body=body))
     found += [Chapter(heading="Figures", body=use.output.strip()) for use in job.done("table")]
-    found += [Chapter(heading=_readable(use.tool), body="\n".join(cited_lines(use))) for use in job.done("other")]
+    for tool in dict.fromkeys(use.tool for use in job.done("other")):
+        lines = [line for use in job.done("other") if use.tool == tool for line in cited_lines(use)]
+        found.append(Chapter(heading=readable(tool), body="\n".join(dict.fromkeys(lines))))
     if gaps:
         found.append(Chapter(heading="Open points", body="\n".join(f"- {line.lstrip('- ')}" for line in gaps)))
     return found or [Chapter(heading="Nothing to report", body="The tasks before this one gave no results.")]
 
 
-def cited_lines(use: Use) -> list[str]:
+def cited_lines(use: Use, asked: str = "") -> list[str]:
     """What a tool gave: line by line where its lines name their sources, else one line with the tool as its source."""
-    lines = [line.rstrip() for line in use.output.splitlines() if line.strip()]
+    lines = _asked_for([line.rstrip() for line in use.output.splitlines() if line.strip()], asked)
     if not any(CITED.search(line) for line in lines):
         return [f"- {shortened(use.output, MOST_CHARACTERS)} [{use.tool}]"] if lines else []
     return [f"- {line}" if CITED.search(line) else f"  {line}" for line in lines[:MOST_LINES]]
+
+
+def _asked_for(lines: list[str], asked: str) -> list[str]:
+    """Of lines that each tell one point, as in `range km: 80`, those on the points that were asked for, if any was."""
+    points = [match.group(1) if (match := _POINT.match(line)) else "" for line in lines]
+    wanted = stems(asked)
+    named = [line for line, point in zip(lines, points, strict=True) if stems(point) & wanted]
+    return named if named and all(points) else lines
 
 
 def table_rows(job: Job) -> list[list[str]]:
@@ -92,11 +91,6 @@ def as_markdown(job: Job) -> str:
     """The document without the help of a tool."""
     parts = [f"## {one.heading}\n\n{one.body}" for one in chapters(job)]
     return "\n\n".join([f"# {title(plain_intent(job), whole_request(job))}", *parts])
-
-
-def _readable(task: str) -> str:
-    words_of = re.sub(r"[-_]+", " ", task).strip()
-    return words_of[:1].upper() + words_of[1:] or "Findings"
 
 
 def _document_call(one: Offer, job: Job) -> ToolCall:
