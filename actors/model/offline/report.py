@@ -10,6 +10,7 @@ from actors.model.offline.job import Job, Use
 from actors.model.offline.listing import is_empty, rows
 from actors.model.offline.lookup import CONCLUSION, main_intent, missing, nothing_found, plain_intent, shown
 from actors.model.offline.querying import answers, best_table
+from actors.model.offline.statement import COUNTED
 from actors.model.offline.words import overlap, sentences, shortened, stems, subject_words, words
 from actors.model.offline.writing import as_markdown, cited_lines
 
@@ -46,12 +47,14 @@ def _known_before(job: Job) -> list[str]:
 def _table_lines(job: Job) -> list[str]:
     table = best_table(job)
     source = table.source if table else "table"
+    counted = table.name.replace("_", " ") if table else "rows"
     lines: list[str] = []
     for use in answers(job):
         title, *body = rows(use.output)
         for row in body[:MOST_ROWS]:
-            label = ", ".join(row[:-1]) or "All rows"
-            lines.append(f"- {label}: {title[-1].replace('_', ' ')} {_grouped(row[-1])} [{source}]")
+            label, what, value = ", ".join(row[:-1]) or "All rows", title[-1].replace("_", " "), _grouped(row[-1])
+            said = f"{value} {counted}" if title[-1] == COUNTED else f"{what} {value}"
+            lines.append(f"- {label}: {said} [{source}]")
     return lines
 
 

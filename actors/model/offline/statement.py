@@ -10,6 +10,9 @@ from actors.model.offline.listing import Column, Table
 from actors.model.offline.words import stem, stems, word_set, words
 
 MOST_GROUPS = 24
+COUNTED = "number"
+"""What a column is called that counts rows."""
+
 
 Values = Mapping[str, Sequence[str]]
 
@@ -64,7 +67,7 @@ def _measure(question: str, table: Table) -> tuple[str, str]:
     unsure = [column for column in table.columns if column.numeric is None and stems(column_words(column)) & asked]
     named = [column for column in numeric if stems(column_words(column)) & asked]
     if (not numeric and not unsure) or (_COUNT.search(question) and not named):
-        return "COUNT(*)", "number"
+        return "COUNT(*)", COUNTED
     column = max([*numeric, *unsure], key=lambda one: len(stems(column_words(one)) & asked))
     found = set(words(question))
     if found & _AVERAGE or (_NOT_ADDED.search(column.name) and not found & {"total", "sum"}):
