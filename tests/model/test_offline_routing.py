@@ -16,10 +16,11 @@ from actors.teams.team import Team
 from protocol.messages import Card, Plan, Request
 
 LABELLED = Path(__file__).parents[1] / "teams" / "labelled_requests.toml"
-ENOUGH = 0.9
+UNSEEN = LABELLED.with_name("unseen_requests.toml")
+"""Written after the rules were done, and the rules were not changed for them: what to expect of other requests."""
 
 
-def planned(team: Team, text: str) -> Plan:
+def planned(team: Team, text: str, *, backwards: bool = False) -> Plan:
     cards: dict[str, Sequence[Card]] = {
         worker.name: [
             Card(
@@ -29,7 +30,7 @@ def planned(team: Team, text: str) -> Plan:
                 tools=tuple(tool.name for tool in worker.tools),
             )
         ]
-        for worker in team.workers
+        for worker in sorted(team.workers, key=lambda worker: worker.name, reverse=backwards)
     }
     offered = plan_tool(cards)
     asked = Asked(
@@ -44,16 +45,29 @@ def planned(team: Team, text: str) -> Plan:
     return made
 
 
-def answering(made: Plan) -> str:
-    """Who answers: the one who builds on the others, or the first where nobody does."""
-    return (made.tasks[-1] if made.tasks[-1].depends_on else made.tasks[0]).worker
+def is_right(made: Plan, worker: str) -> bool:
+    """Whether a plain request went to that worker: in one task, or in the last one where others gather for a text."""
+    last = made.tasks[-1]
+    return last.worker == worker and (len(made.tasks) == 1 or bool(last.depends_on))
 
 
-def test_the_right_worker_gets_nine_of_ten_labelled_requests() -> None:
-    labelled = tomllib.loads(LABELLED.read_text())["requests"]
-    known = {name: teams.find(name) for name in teams.names()}
-    wrong = [one for one in labelled if answering(planned(known[one["team"]], one["request"])) != one["worker"]]
-    assert len(wrong) <= (1 - ENOUGH) * len(labelled), wrong
+def measured(path: Path, *, backwards: bool) -> tuple[float, list[str]]:
+    """Which part of the requests of a file goes right, and what becomes of those that do not."""
+    labelled = tomllib.loads(path.read_text())["requests"]
+    wrong: list[str] = []
+    for one in labelled:
+        made = planned(teams.find(one["team"]), one["request"], backwards=backwards)
+        if not is_right(made, one["worker"]):
+            wrong.append(f"{one['worker']}, not {[task.worker for task in made.tasks]}: {one['request']}")
+    return 1 - len(wrong) / len(labelled), wrong
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize(("path", "enough"), [(LABELLED, 0.9), (UNSEEN, 0.7)])
+def test_the_right_worker_gets_a_request_by_the_summaries_alone(path: Path, enough: float, backwards: bool) -> None:
+    share, wrong = measured(path, backwards=backwards)
+    print(f"{path.name}: {share:.0%}", *wrong, sep="\n  ")  # noqa: T201 - shown by pytest -s, and where it fails
+    assert share >= enough
 
 
 @pytest.mark.parametrize("name", [name for name in teams.names() if name != "default"])

@@ -18,6 +18,7 @@ SHORT = 3
 
 _CLAIM = re.compile(r"\b(?:whether|that|if)\b|[\"“:]", re.IGNORECASE)
 _SUBJECT = re.compile(r"\b(?:on|about|regarding|of)\s+(.+)", re.IGNORECASE | re.DOTALL)
+_AGAINST = re.compile(r"\s+(?:against|with the|and (?:say|tell|report))\b.*$", re.IGNORECASE | re.DOTALL)
 _FINDER = concepts("find search research read documents sources facts")
 _WORKS_ON_RESULTS = {stem(verb) for verb in ("compare", "calculate", "compute", "work", "rank", "sum", "count")}
 
@@ -65,7 +66,8 @@ def _gathered(request: str, asked: Sequence[tuple[str, WorkKind]], workers: Sequ
 
 
 def _as_search(clause: str) -> str:
-    first, _, rest = clause.partition(" ")
+    """What has to be found before it can be checked; what to check it against is for who checks."""
+    first, _, rest = _AGAINST.sub("", clause).partition(" ")
     return f"Find {rest}" if stem(first.lower()) in VERBS else f"Find {clause}"
 
 
