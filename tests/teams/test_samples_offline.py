@@ -53,7 +53,7 @@ def facts(answer: str) -> Iterator[tuple[str, str]]:
 def borne_out(answer: str, texts: dict[str, str]) -> tuple[set[str], set[str]]:
     """The sources that share names, words and figures with a line that cites them, and the figures they share.
 
-    A source that is no file of the team fails here. Whether what was calculated is right, the tests of the tools see to.
+    A source that is no file of the team fails here. Whether a calculation is right, the tests of the tools see to.
     """
     sources: set[str] = set()
     figures: set[str] = set()

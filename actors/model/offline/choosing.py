@@ -92,13 +92,15 @@ def _best(wanted: set[str], told: dict[str, set[str]]) -> list[str]:
     shared = {name: wanted & one for name, one in told.items()}
     scores = {name: sum(_weight(concept) / spoken[concept] for concept in one) for name, one in shared.items()}
     best = max(scores.values(), default=0)
-    telling = {name: any(_tells(concept, spoken[concept]) for concept in one) for name, one in shared.items()}
-    return [name for name, score in scores.items() if score == best and telling[name]]
+    return [name for name, score in scores.items() if score == best and _meant(wanted, shared[name])]
 
 
-def _tells(concept: str, tools: int) -> bool:
-    """Whether a shared concept says that a tool is meant: a subject, or a meaning that no other tool has."""
-    return _weight(concept) == SUBJECT or (concept.startswith("~") and tools == 1 and concept not in _VAGUE)
+def _meant(wanted: set[str], shared: set[str]) -> bool:
+    """Whether a tool is meant: it shares a subject, or its words mean the same as every subject that is wanted."""
+    subjects = {concept for concept in wanted if _weight(concept) == SUBJECT}
+    if subjects & shared:
+        return True
+    return bool(subjects) and all(groups_of({one}) & shared - _VAGUE for one in subjects)
 
 
 def _concepts(one: Offer) -> set[str]:

@@ -39,7 +39,7 @@ _GROUPS = (
     "danger harm hazard safe safety warning risk",
     "person people owner contact colleague",
     "release deploy version change rollout update",
-    "rank best worst top highest lowest longest shortest largest biggest smallest lead",
+    "rank best worst top highest lowest longest shortest largest biggest smallest",
 )
 _GROUP_OF: dict[str, set[str]] = {}
 for _number, _group in enumerate(_GROUPS):
@@ -62,7 +62,7 @@ _ASKED = (
 
 def concepts(text: str) -> set[str]:
     """The stems of a text together with the groups of meaning they belong to; what is denied does not count."""
-    plain = _NEGATED.sub("", text.replace("_", " "))
+    plain = affirmed(text)
     found = stems(plain)
     asked = {stem(word) for pattern, word in _ASKED if pattern.search(plain)}
     return found | groups_of(found | asked)
@@ -71,6 +71,11 @@ def concepts(text: str) -> set[str]:
 def groups_of(found: set[str]) -> set[str]:
     """The groups of meaning that these stems belong to."""
     return {group for one in found for group in _GROUP_OF.get(one, ())}
+
+
+def affirmed(text: str) -> str:
+    """The text without what it says is not so."""
+    return _NEGATED.sub("", text.replace("_", " "))
 
 
 def denied(text: str) -> set[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from actors.model.offline.concepts import VERBS, WorkKind, concepts, denied, groups_of, kind_of_worker
+from actors.model.offline.concepts import VERBS, WorkKind, affirmed, concepts, denied, groups_of, kind_of_worker
 
 SUBJECT = 3.0
 """What a shared subject counts; a shared verb, or a word of the same group of meaning, counts one."""
@@ -36,7 +36,7 @@ def candidate(name: str, told: str) -> Candidate:
         kind=kind_of_worker(told),
         concepts=offered,
         denied=denied(text) - offered,
-        general=_GENERAL.search(text) is not None,
+        general=_GENERAL.search(affirmed(text)) is not None,
     )
 
 
@@ -48,8 +48,8 @@ class Fitness:
         self._speak = Counter(concept for worker in workers for concept in worker.concepts)
 
     def best(self, wanted: set[str]) -> Candidate:
-        """The worker that suits best; of equals the first."""
-        return max(self.workers, key=lambda worker: self.score(wanted, worker))
+        """The worker that suits best; of equals the first that is there for something special."""
+        return max(self.workers, key=lambda worker: (self.score(wanted, worker), not worker.general))
 
     def score(self, wanted: set[str], worker: Candidate) -> float:
         """How well a worker suits what is wanted; 0 or less if nothing speaks for it."""

@@ -105,7 +105,7 @@ def _score(quote: Quote, wanted: set[str], about: set[str], *, figures: bool) ->
     subject = overlap(f"{quote.under} {quote.text}", wanted)
     # One shared word is a coincidence, unless there is only one to share.
     enough = subject >= min(1 if about else 2, len(wanted))
-    return 3 * subject + overlap(quote.text, about) if enough else 0
+    return 3 * subject + overlap(f"{quote.under} {quote.text}", about) if enough else 0
 
 
 def _wanted(job: Job) -> set[str]:

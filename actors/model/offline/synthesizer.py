@@ -15,6 +15,7 @@ SAME = 0.75
 
 _CITATION = re.compile(r"\[[^\]]*\]")
 _HEADING = re.compile(r"^#{1,3} ", re.MULTILINE)
+_NUMBERED = re.compile(r"\d+\. ")
 _CONTINUED = re.compile(r"^(?: {2,}|\t)")
 
 
@@ -107,7 +108,8 @@ def _laid_out(request: str, found: list[tuple[Part, list[str]]], *, beyond: bool
 
 
 def _bullets(lines: list[str]) -> str:
-    return "\n".join(f"- {line}" for line in lines)
+    # A list that is numbered already needs no other sign.
+    return "\n".join(line if _NUMBERED.match(line) else f"- {line}" for line in lines)
 
 
 def _listed(lines: list[str], request: str, title: str) -> str:
@@ -117,7 +119,7 @@ def _listed(lines: list[str], request: str, title: str) -> str:
     # What answers most comes first; the rest keeps its order.
     first = max(lines, key=lambda line: (line.startswith(CONCLUSION), overlap(line, wanted))) if not title else None
     rest = [line for line in lines if line != first]
-    return "\n".join([*([first, ""] if first else [title]), *(f"- {line}" for line in rest)])
+    return "\n".join([*([first, ""] if first else [title]), _bullets(rest)])
 
 
 def _words(sentence: str) -> set[str]:

@@ -67,7 +67,8 @@ def stem(word: str) -> str:
     """What is left of a word without its ending, so that its forms compare equal."""
     word = _IRREGULAR.get(word, word)
     for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
+        # A y after a vowel belongs to the word, as in deploy.
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not (ending == "y" and word[-2] in "aeiou"):
             word = word[: -len(ending)]
             break
     if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiouls":
