@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 
 from actors.model.offline.figures import numbers
+from actors.model.offline.intent import plain_intent, whole_request
 from actors.model.offline.job import Job
 from actors.model.offline.listing import is_empty
-from actors.model.offline.lookup import plain_intent, whole_request
 from actors.model.offline.naming import CODE, codes, names, phrase, quantities
 from actors.model.offline.schema import Hints, Schema, filled, kind, properties, required, resolved
 from actors.model.offline.shape import Offer

@@ -5,10 +5,11 @@ import re
 import msgspec
 
 from actors.model.offline.figures import combined, expressions, figures, from_figures, numbers, operation
+from actors.model.offline.intent import main_intent, plain_intent
 from actors.model.offline.job import Job
 from actors.model.offline.listing import rows
-from actors.model.offline.lookup import main_intent, plain_intent, quotes
 from actors.model.offline.querying import answers
+from actors.model.offline.quoting import quotes
 from actors.model.offline.turn import ToolCall
 
 MOST = 6

@@ -5,8 +5,8 @@ from collections import Counter
 
 from actors.model.offline.arguments import arguments, proposed
 from actors.model.offline.concepts import VERBS, concepts, groups_of
+from actors.model.offline.intent import main_intent
 from actors.model.offline.job import Job, Use
-from actors.model.offline.lookup import main_intent
 from actors.model.offline.schema import properties, required, resolved
 from actors.model.offline.shape import Offer
 from actors.model.offline.turn import ToolCall

@@ -2,8 +2,9 @@
 
 import re
 
+from actors.model.offline.intent import CONCLUSION, plain_intent
 from actors.model.offline.job import Job
-from actors.model.offline.lookup import CONCLUSION, MISSING, plain_intent
+from actors.model.offline.quoting import MISSING
 from actors.model.offline.turn import ToolCall
 from actors.model.offline.words import sentences, shortened
 

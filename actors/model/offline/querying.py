@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import msgspec
 
+from actors.model.offline.intent import plain_intent
 from actors.model.offline.job import Job, Use
 from actors.model.offline.listing import Table, is_empty, rows, tables
-from actors.model.offline.lookup import plain_intent
 from actors.model.offline.shape import Offer
 from actors.model.offline.statement import Values, column_words, mentioned, select
 from actors.model.offline.turn import ToolCall

@@ -6,10 +6,11 @@ from actors.model.offline.calculating import Calculation, derived, stated
 from actors.model.offline.choosing import unanswered
 from actors.model.offline.claims import verdicts
 from actors.model.offline.figures import numbers, operation
+from actors.model.offline.intent import CONCLUSION, main_intent, plain_intent
 from actors.model.offline.job import Job, Use
 from actors.model.offline.listing import is_empty, rows
-from actors.model.offline.lookup import CONCLUSION, main_intent, missing, nothing_found, plain_intent, shown
 from actors.model.offline.querying import answers, best_table
+from actors.model.offline.quoting import missing, nothing_found, shown
 from actors.model.offline.statement import COUNTED
 from actors.model.offline.words import overlap, sentences, shortened, stems, subject_words, words
 from actors.model.offline.writing import as_markdown, cited_lines

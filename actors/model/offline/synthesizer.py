@@ -3,7 +3,8 @@
 import re
 from xml.sax.saxutils import unescape
 
-from actors.model.offline.lookup import CONCLUSION, MISSING
+from actors.model.offline.intent import CONCLUSION
+from actors.model.offline.quoting import MISSING
 from actors.model.offline.request import Asked
 from actors.model.offline.sections import Part, parts, section
 from actors.model.offline.titles import heading, place

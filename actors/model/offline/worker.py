@@ -5,10 +5,12 @@ import re
 from actors.model.offline.calculating import derived_calls, stated, stated_calls
 from actors.model.offline.choosing import acting_calls, other_calls, second_calls, spare_calls, suits
 from actors.model.offline.claims import claim_calls
+from actors.model.offline.intent import plain_intent
 from actors.model.offline.job import Job, read_job
 from actors.model.offline.listing import is_empty
-from actors.model.offline.lookup import plain_intent, quotes, read_calls, search_calls
+from actors.model.offline.lookup import read_calls, search_calls
 from actors.model.offline.querying import answers, list_calls, query_calls
+from actors.model.offline.quoting import quotes
 from actors.model.offline.report import report
 from actors.model.offline.request import Asked
 from actors.model.offline.turn import Spoken, ToolCall, text_turn, tool_turn

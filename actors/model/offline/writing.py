@@ -5,8 +5,9 @@ from typing import Any, cast
 
 import msgspec
 
+from actors.model.offline.intent import plain_intent, whole_request
 from actors.model.offline.job import Job, Use
-from actors.model.offline.lookup import MISSING, plain_intent, whole_request
+from actors.model.offline.quoting import MISSING
 from actors.model.offline.schema import Hints, Schema, filled, properties, required, resolved
 from actors.model.offline.shape import Offer
 from actors.model.offline.titles import heading, readable, title
