@@ -76,7 +76,9 @@ def proposed(job: Job, output: str) -> list[str]:
 def _alike(job: Job, parameter: Parameter, intent: str) -> list[str]:
     """What is of the kind of the examples: one of them, a code, a name or a quantity."""
     text = f" {' '.join(words(intent))} "
-    if listed := [one for one in parameter.examples if words(one) and f" {' '.join(words(one))} " in text]:
+    listed = [one for one in parameter.examples if words(one) and f" {' '.join(words(one))} " in text]
+    # A name that happens to be an example may stand beside others; what is listed in plain words is a choice.
+    if listed and not any(one[:1].isupper() for one in listed):
         return listed
     if any(CODE.fullmatch(one) for one in parameter.examples):
         letters = {len(one.partition("-")[0]) if "-" in one else 0 for one in parameter.examples if CODE.fullmatch(one)}

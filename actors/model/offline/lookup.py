@@ -11,6 +11,7 @@ from actors.model.offline.words import overlap, shortened, stems, subject_words
 
 MOST_READ = 2
 MOST_QUERIES = 3
+LITTLE = 0.05
 
 
 def search_calls(job: Job) -> list[ToolCall]:
@@ -67,7 +68,8 @@ def _ranked(job: Job) -> list[str]:
             continue
         for rank, passage in enumerate(passages(use.output)):
             likely = overlap(passage.text, wanted) + overlap(passage.name, wanted) - rank / 10
-            scores[passage.name] = max(scores.get(passage.name, 0), likely)
+            # Whoever searched had a reason to give it, even if it shares no word.
+            scores[passage.name] = max(scores.get(passage.name, 0), likely, LITTLE)
         # What a passage mentions is not always there to be read; what a listing names is.
         for name in names(use.output) if not passages(use.output) else []:
             scores.setdefault(name, overlap(re.sub(r"[-_./]", " ", name), wanted) / 2)
