@@ -86,7 +86,8 @@ def _alike(job: Job, parameter: Parameter, intent: str) -> list[str]:
             return found
     if any(one[:1].isupper() for one in parameter.examples) and (found := names(intent)):
         forms = {_form(one) for one in parameter.examples if one[:1].isupper()}
-        return [one for one in found if _form(one) in forms] or found
+        others = [one for one in found if not any(known in one for known in listed)]
+        return listed + [one for one in others if _form(one) in forms] or found
     return quantities(intent)[:1] if any(re.match(r"\d", one) for one in parameter.examples) else []
 
 

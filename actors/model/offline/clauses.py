@@ -15,6 +15,8 @@ _LEADING = re.compile(
     re.IGNORECASE,
 )
 _QUESTION_WORDS = word_set("who what when where which why how whose is are does did")
+_OWN = re.compile(r"\s[A-Z]\w.*\s(?:its|their)\s")
+"""A clause that names somebody before it says whose: it speaks of its own subject."""
 _ONE = word_set("who which where")
 _BETWEEN = re.compile(r"(?:\s*\b(?:and|then|finally|after that|also|next|please|lastly)\b,?)+\s*$", re.IGNORECASE)
 _WISHES = word_set("give make tell show send provide")
@@ -41,6 +43,8 @@ def reference(clause: str) -> Reference:
     found = words(clause)
     if set(found) & _RESULTS:
         return "results"
+    if _OWN.search(clause):
+        return "none"
     pointed = [word for at, word in enumerate(found) if word in _SUBJECTS and not _relative(found, at)]
     return "subject" if pointed else "none"
 

@@ -59,6 +59,11 @@ def queries(intent: str) -> list[str]:
     return [" ".join(subject_words(intent)[:12]) or shortened(intent, 100)]
 
 
+def spelled(name: str) -> str:
+    """The words in the name of a document."""
+    return re.sub(r"[-_./]", " ", name)
+
+
 def _ranked(job: Job) -> list[str]:
     """The names that may be read, the most promising first."""
     wanted = _wanted(job)
@@ -67,10 +72,10 @@ def _ranked(job: Job) -> list[str]:
         if is_empty(use.output):
             continue
         for rank, passage in enumerate(passages(use.output)):
-            likely = overlap(passage.text, wanted) + overlap(passage.name, wanted) - rank / 10
+            likely = overlap(passage.text, wanted) + overlap(spelled(passage.name), wanted) - rank / 10
             # Whoever searched had a reason to give it, even if it shares no word.
             scores[passage.name] = max(scores.get(passage.name, 0), likely, LITTLE)
         # What a passage mentions is not always there to be read; what a listing names is.
         for name in names(use.output) if not passages(use.output) else []:
-            scores.setdefault(name, overlap(re.sub(r"[-_./]", " ", name), wanted) / 2)
+            scores.setdefault(name, overlap(spelled(name), wanted) / 2)
     return sorted((name for name, score in scores.items() if score > 0), key=lambda name: -scores[name])

@@ -7,7 +7,7 @@ import msgspec
 from actors.model.offline.intent import about, asked, main_intent, names_before, plain_intent
 from actors.model.offline.job import Job, Use
 from actors.model.offline.listing import Passage, is_empty, passages
-from actors.model.offline.lookup import queries
+from actors.model.offline.lookup import queries, spelled
 from actors.model.offline.naming import names as proper_names
 from actors.model.offline.words import STOP_WORDS, overlap, sentences, stem, stems, subject_words, words
 
@@ -21,6 +21,8 @@ NEAR = 0.7
 MISSING = re.compile(
     r"^(?:No document mentions|No table has|Nothing was found|Not calculated: |\S+ could not be used: )"
 )
+_COST = re.compile(r"\bwhat (?:do|does|did|would) .{2,60}\b(?:cost|charge)\b", re.IGNORECASE)
+_PRICE = stems("price euros")
 _STORY = re.compile(r"\bhappen(?:ed|s)?\b|\bwent wrong\b", re.IGNORECASE)
 
 
@@ -51,7 +53,8 @@ def quotes(job: Job) -> list[Quote]:
     beside = stems(about(job)) | stems(" ".join(names_before(job)))
     chosen: set[int] = set()
     for query in queries(asked(job)):
-        scores = _scores(every, stems(query), beside, figures=figures)
+        wanted = stems(query) | (_PRICE if _COST.search(asked(job)) else set[str]())
+        scores = _scores(every, wanted, beside, figures=figures)
         if not any(scores):
             scores = _scores(every, stems(query) | beside, stems(query) | beside, figures=False)
         best = max(scores, default=0)
@@ -99,7 +102,8 @@ def _score(quote: Quote, wanted: set[str], about: set[str], *, figures: bool) ->
     subject = overlap(f"{quote.under} {quote.text}", wanted)
     # One shared word is a coincidence, unless there is only one to share.
     enough = subject >= min(1 if about else 2, len(wanted))
-    return 3 * subject + overlap(f"{quote.under} {quote.text}", about) if enough else 0
+    named = overlap(spelled(quote.source), wanted | about)
+    return 3 * subject + named + overlap(f"{quote.under} {quote.text}", about) if enough else 0
 
 
 def missing(job: Job) -> list[str]:
