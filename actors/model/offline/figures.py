@@ -13,7 +13,8 @@ _NUMBER = re.compile(
 )
 _SCALES = {"t": 1_000, "k": 1_000, "m": 1_000_000, "b": 1_000_000_000}
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-_INLINE = re.compile(r"[\d(][\d\s.,()]*(?:(?:\*\*|[-+*/^%×÷])[\d\s.,()]+)+")  # noqa: RUF001 - signs as people type them
+# Bounded, so that a long row of numbers without a sign costs no time.
+_INLINE = re.compile(r"[\d(][\d\s.,()]{0,60}(?:(?:\*\*|[-+*/^%×÷])[\d\s.,()]{1,60})+")  # noqa: RUF001 - signs as people type them
 _WORDY = (
     (re.compile(r"\bplus\b", re.IGNORECASE), "+"),
     (re.compile(r"\bminus\b", re.IGNORECASE), "-"),

@@ -7,6 +7,8 @@ from actors.model.offline.words import INSTRUCTIONS, STOP_WORDS, stem, words
 
 MOST_FOLLOWING = 2
 MOST_WORDS = 14
+NEARBY = 20
+LONGEST_NAME = 80
 CODE = re.compile(r"\b[A-Za-z]{1,4}-?\d+(?:-\d+)*\b")
 """A letter or a few and a number, such as E-207, R2 or PR-02."""
 
@@ -14,7 +16,6 @@ _QUANTITY = re.compile(r"(?<![\w-])\d[\d,.]*\d?\s?(?:%|[A-Za-z]+)?")
 _CAPITAL = re.compile(r"[A-Z][\w'-]*(?: (?:[A-Z][\w'-]*|\d+\b))*")
 _TOKEN = re.compile(r"[^\W_]+(?:[.'\u2019-][^\W_]+)*")
 _FOLLOWING = re.compile(r"((?: [a-z][\w-]+)+)")
-_BEGINS = re.compile(r"(?:^|[.?!:\"“;]\s*)$")
 
 
 def names(text: str) -> list[str]:
@@ -22,7 +23,8 @@ def names(text: str) -> list[str]:
     found: list[str] = []
     for match in _CAPITAL.finditer(text):
         first, _, rest = match.group().partition(" ")
-        begins = _BEGINS.search(text[: match.start()]) is not None
+        before = text[max(0, match.start() - NEARBY) : match.start()].rstrip()
+        begins = not before or before[-1] in '.?!:;"“'
         name = rest if begins and rest and _is_plain(first) else match.group()
         # The first word of a sentence has a capital letter whatever it is.
         if (begins and not rest) or _is_plain(name):
@@ -56,7 +58,7 @@ def _is_plain(word: str) -> bool:
 
 
 def _following(rest: str) -> str:
-    match = _FOLLOWING.match(rest)
+    match = _FOLLOWING.match(rest[:LONGEST_NAME])
     taken: list[str] = []
     for word in words(match.group(1)) if match else []:
         if word in STOP_WORDS or len(taken) == MOST_FOLLOWING:
