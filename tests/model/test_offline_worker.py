@@ -228,6 +228,7 @@ async def test_claims_are_taken_from_the_context_and_checked_all_at_once(model: 
     )
     assert [use["input"]["claim"] for use in used] == ["The robot weighs 20 kg.", "It costs 300 euros in total."]
     assert "- supported: The robot weighs 20 kg. [a.md]" in reply.text
+    assert "- Checked 2 claims: 2 supported." in reply.text
 
 
 async def test_a_claim_in_the_intent_is_checked_by_itself(model: AnthropicModel) -> None:

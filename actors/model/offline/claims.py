@@ -1,6 +1,7 @@
 """Claims: the sentences of earlier results that can be checked, and how the checks went."""
 
 import re
+from collections import Counter
 
 from actors.model.offline.intent import CONCLUSION, plain_intent
 from actors.model.offline.job import Job
@@ -11,6 +12,7 @@ from actors.model.offline.words import sentences, shortened
 MOST = 12
 _CITATION = re.compile(r"\s*\[[^\]]*\]")
 _CALCULATION = re.compile(r"\s*\((?:[^()=]|\([^()]*\))*=[^()]*\)")
+_LABEL = re.compile(r"\w+:(?= )")
 _DATED = re.compile(r"\w+: \d{1,2} \w+ \d{4}\.?")
 _ASIDE = re.compile(
     r",\s+(?=(?:in spite of|despite|although|because|which|while|but|whereas|so that)\b)", re.IGNORECASE
@@ -36,6 +38,9 @@ def claims(job: Job) -> list[str]:
     # What was calculated follows from figures that are checked, and stands in no source itself.
     found = [_CITATION.sub("", sentence).strip() for sentence in said if not _CALCULATION.search(sentence)]
     found = [_core(one) for one in found if not one.startswith(CONCLUSION) and not _DATED.fullmatch(one)]
+    # A bare label with several values does not say of what each is: such a line does not stand on its own.
+    labels = Counter(match.group() for one in dict.fromkeys(found) if (match := _LABEL.match(one)))
+    found = [one for one in found if not (match := _LABEL.match(one)) or labels[match.group()] == 1]
     with_figures = [one for one in found if re.search(r"\d", one) and len(one.split()) > 3 and "|" not in one]
     if chosen := list(dict.fromkeys(with_figures))[:MOST] or found[:MOST]:
         return [shortened(one, 400) for one in chosen]
@@ -57,7 +62,14 @@ def verdicts(job: Job) -> list[str]:
     """One line for each check, what does not hold first, then what was calculated and so cannot be looked up."""
     lines = sorted(_checked(job), key=lambda line: [line.startswith(f"- {one}") for one in _VERDICTS], reverse=True)
     said = [sentence for part in job.context for sentence in sentences(part.text) if _CALCULATION.search(sentence)]
-    return lines + [f"- calculated, so in no source: {one}" for one in dict.fromkeys(said) if lines]
+    return _summary(lines) + lines + [f"- calculated, so in no source: {one}" for one in dict.fromkeys(said) if lines]
+
+
+def _summary(lines: list[str]) -> list[str]:
+    """How many claims were checked, and with what outcome, if there were several."""
+    counts = [(sum(line.startswith(f"- {one}") for line in lines), one) for one in _VERDICTS]
+    told = ", ".join(f"{count} {one}" for count, one in reversed(counts) if count)
+    return [f"- Checked {len(lines)} claims: {told}."] if len(lines) > 1 else []
 
 
 def _checked(job: Job) -> list[str]:
