@@ -31,6 +31,7 @@ class Runner:
         self._bus = bus
         self._clock = clock
         self._queue = queue
+        self._ack_wait_s = queue.ack_wait.total_seconds()
         self._slots = slots
         self._handler = handler
         self._leases: dict[Lease, asyncio.Task[None]] = {}
@@ -74,7 +75,7 @@ class Runner:
             return  # we are being ended by force: it comes again to somebody else
         if delivery.count > 1:
             live.count(names.REDELIVERIES[0], **{names.QUEUE: self.name})
-        lease = Lease(delivery, self._clock, self._queue.ack_wait.total_seconds())
+        lease = Lease(delivery, self._clock, self._ack_wait_s)
         self._leases[lease] = group.create_task(self._handle(lease))
 
     async def _handle(self, lease: Lease) -> None:
@@ -121,7 +122,7 @@ class Runner:
 
     async def _beat(self) -> None:
         while True:
-            await self._clock.sleep(self._queue.ack_wait.total_seconds() / 3)
+            await self._clock.sleep(self._ack_wait_s / 3)
             await self._beat_once()
 
     async def _beat_once(self) -> None:

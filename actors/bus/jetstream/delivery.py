@@ -22,7 +22,7 @@ log = structlog.get_logger()
 class JetStreamDelivery:
     """A message pulled from a queue. Everything but its bytes stands in its reply subject."""
 
-    __slots__ = ("_asker", "_client", "_msg", "_parts")
+    __slots__ = ("_asker", "_client", "_msg", "count", "message")
 
     def __init__(self, client: LeanClient, asker: Asker, msg: Msg) -> None:
         self._client = client
@@ -30,23 +30,11 @@ class JetStreamDelivery:
         self._msg = msg
         # $JS.ACK.<stream>.<consumer>.<count>.<seq>.… or, in a domain, $JS.ACK.<domain>.<account>.<stream>.<consumer>.…
         parts = msg.reply.split(".")
-        self._parts = parts[4:] if len(parts) == 9 else parts[6:]
-
-    @property
-    def message(self) -> Stored:
-        """What was delivered."""
-        return Stored(
-            subject=self._msg.subject,
-            data=self._msg.data,
-            seq=int(self._parts[1]),
-            time_ns=int(self._parts[3]),
-            headers=self._msg.headers or NO_HEADERS,
+        count, seq, _, time_ns, *_ = parts[4:] if len(parts) == 9 else parts[6:]
+        self.count = int(count)
+        self.message = Stored(
+            subject=msg.subject, data=msg.data, seq=int(seq), time_ns=int(time_ns), headers=msg.headers or NO_HEADERS
         )
-
-    @property
-    def count(self) -> int:
-        """How many times it has been delivered."""
-        return int(self._parts[0])
 
     async def ack(self, *, sure: bool = False) -> None:
         """It is finished. An ack that does not arrive is harmless: the message comes again and is found finished."""
