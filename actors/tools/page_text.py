@@ -1,7 +1,13 @@
 """The text of an HTML page: what a reader sees, in lines."""
 
 import re
+import time
 from html.parser import HTMLParser
+
+from protocol.errors import ToolError
+
+TIME_S = 5.0
+"""A page can be written such that the parser needs hours for it, and nobody can end its thread."""
 
 _SILENT = frozenset({"script", "style", "noscript", "template", "svg", "iframe", "object", "head"})
 _BLOCKS = frozenset(
@@ -13,7 +19,7 @@ _HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
 
 
 def text_of(html: str) -> tuple[str, str]:
-    """Title and text of a page. Tags that are not closed, or not opened, do no harm."""
+    """Title and text of a page. Tags that are not closed, or not opened, do no harm; ToolError if it takes too long."""
     reader = _Reader()
     reader.feed(html)
     reader.close()
@@ -28,6 +34,13 @@ class _Reader(HTMLParser):
         self.parts: list[str] = []
         self._silent: list[str] = []
         self._in_title = False
+        self._until = time.monotonic() + TIME_S
+
+    def updatepos(self, i: int, j: int) -> int:
+        """Called at each step of the parser; nobody asks it for line numbers."""
+        if time.monotonic() > self._until:
+            raise ToolError(f"the page was not read within {TIME_S:g} s: its HTML is broken, perhaps on purpose")
+        return super().updatepos(i, j)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
         if tag == "body":

@@ -1,5 +1,6 @@
 """Tables: read-only SQL over the CSV, JSON and SQLite files of a folder."""
 
+import itertools
 import sqlite3
 import time
 import weakref
@@ -14,6 +15,8 @@ from protocol.errors import ToolError
 
 MOST_ROWS = 100
 MOST_CELL = 200
+MOST_MEMORY = 256_000_000
+"""Bytes that SQLite may hold in the whole process: the tables, and what a query sorts and groups on the way."""
 TIME_S = 5.0
 
 _ALLOWED = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION)
@@ -22,6 +25,7 @@ _FORBIDDEN_FUNCTIONS = ("load_extension", "fts3_tokenizer")
 _LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: 1_000_000,
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: 10_000,
+    sqlite3.SQLITE_LIMIT_COLUMN: 200,
     sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
     sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 50,
     sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 200,
@@ -62,6 +66,7 @@ class Database:
         self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         weakref.finalize(self, self._connection.close)
         self._connection.execute("pragma temp_store = memory")
+        self._connection.execute(f"pragma hard_heap_limit = {MOST_MEMORY}")
         for table in content.tables:
             _fill(self._connection, table)
         self._connection.execute("pragma query_only = on")
@@ -71,8 +76,13 @@ class Database:
 
     @classmethod
     def of_files(cls, files: Sequence[File]) -> "Database":
-        """The database of the tables in these files."""
-        return cls(load(files))
+        """The database of the tables in these files; ToolError if they are too many to be held."""
+        try:
+            return cls(load(files))
+        except MemoryError as error:
+            raise ToolError(
+                f"the tables have more than {MOST_MEMORY:,} bytes in all: keep fewer here"
+            ) from error
 
     def query(self, sql: str) -> str:
         """The rows of one SELECT as a text table; ToolError says what SQLite did not like."""
@@ -80,9 +90,12 @@ class Database:
         self._connection.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
         try:
             cursor = self._connection.execute(sql)
-            rows: list[tuple[object, ...]] = cursor.fetchmany(MOST_ROWS + 1)
+            # Each row is cut before the next one is read: a hundred of them may have gigabytes.
+            rows = [list(map(_cell, row)) for row in itertools.islice(cursor, MOST_ROWS + 1)]
             titles = [str(column[0]) for column in cursor.description or ()]
             cursor.close()
+        except MemoryError as error:
+            raise ToolError(f"the query needs more than {MOST_MEMORY:,} bytes of memory: ask for less") from error
         except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
             raise ToolError(self._fault(error, late=time.monotonic() > until)) from error
         if not titles:
@@ -128,9 +141,9 @@ def _described(table: Table) -> str:
     return f"{table.name} ({table.source}), {len(table.rows):,} rows: {columns}{first}"
 
 
-def _text(titles: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+def _text(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     shown = rows[:MOST_ROWS]
-    lines = [" | ".join(map(_cell, titles)), *(" | ".join(map(_cell, row)) for row in shown)]
+    lines = [" | ".join(map(_cell, titles)), *(" | ".join(row) for row in shown)]
     if not shown:
         lines.append("(no rows)")
     if len(rows) > MOST_ROWS:

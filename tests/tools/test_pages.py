@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from web import Asked, reply, site
 
 from actors.settings import Settings
-from actors.tools import fetching, pages
+from actors.tools import fetching, page_text, pages
 from actors.tools.addresses import Address, is_public
 from actors.tools.fetching import Reach, fetch
 from actors.tools.page_text import text_of
@@ -322,3 +322,12 @@ def test_html_becomes_the_text_a_reader_sees(source: str, text: str) -> None:
 @given(st.text(alphabet="<>/!-&;abps \n'\"=", max_size=80))
 def test_no_html_is_too_broken_to_read(source: str) -> None:
     text_of(source)
+
+
+@pytest.mark.parametrize("piece", ["<!--", "<a", "</", "<?", "<![CDATA[", "<svg></p>"])
+def test_html_that_would_keep_a_thread_busy_for_hours_is_given_up(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_text, "TIME_S", 0.05)
+    began = time.monotonic()
+    with pytest.raises(ToolError, match="its HTML is broken"):
+        text_of(piece * (2_000_000 // len(piece)))
+    assert time.monotonic() - began < 5.0

@@ -1,5 +1,6 @@
 import asyncio
 import contextlib
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,35 @@ async def test_a_query_that_takes_too_long_is_stopped_and_the_next_one_works(
 
 async def test_a_function_cannot_fill_the_memory(folder: Path) -> None:
     assert len(await query(folder, "SELECT length(printf('%1000000000d', 1)) AS n")) < 20
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT hex(zeroblob(499000)) AS z FROM many a, many b ORDER BY random()",
+        "SELECT COUNT(DISTINCT hex(zeroblob(400000)) || a.n || b.n) FROM many a, many b",
+    ],
+)
+async def test_what_a_query_sorts_or_groups_cannot_fill_the_memory(folder: Path, sql: str) -> None:
+    (folder / "many.csv").write_text("n\n" + "\n".join(map(str, range(1000))))
+    _, ask = tables.build(folder)
+    with pytest.raises(ToolError, match="of memory: ask for less"):
+        await ask.call({"sql": sql})
+    assert await ask.call({"sql": "SELECT COUNT(*) c FROM many"}) == "c\n1000"
+
+
+async def test_rows_are_cut_one_by_one_so_that_wide_ones_are_never_held_together(folder: Path) -> None:
+    (folder / "many.csv").write_text("n\n" + "\n".join(map(str, range(1000))))
+    _, ask = tables.build(folder)
+    wide = ", ".join(["z"] * 20)
+    tracemalloc.start()
+    try:
+        text = await ask.call({"sql": f"WITH s AS (SELECT hex(zeroblob(100000)) z) SELECT {wide} FROM s, many"})
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert text.count("…") == 20 * 100
+    assert most < 40_000_000  # together they have 400 MB
 
 
 async def test_queries_at_once_all_get_their_answer(folder: Path) -> None:
