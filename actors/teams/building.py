@@ -112,7 +112,7 @@ class Site:
                 name, _, tool = entry.use.removeprefix(MCP).partition("/")
                 wanted.setdefault(name, set()).add(tool)
         return [
-            server(name, self._form.mcp[name], () if "" in tools else tuple(sorted(tools)))
+            server(name, self._form.mcp[name], self._beside, () if "" in tools else tuple(sorted(tools)))
             for name, tools in wanted.items()
         ]
 

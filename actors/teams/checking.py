@@ -33,14 +33,17 @@ def check_team(form: TeamForm, values: Values, faults: Faults) -> None:
         faults.add("", f"{names.count(name)} workers are named {name!r}: give each a name of its own")
     for name, table in form.mcp.items():
         try:
-            server(name, table)
+            server(name, table, Path())
         except InvalidError as error:
             for fault in error.faults:
                 faults.add("", fault)
 
 
-def server(name: str, table: ServerTable, tools: tuple[str, ...] = ()) -> ToolServer:
-    """The tool server that a table describes, lending these tools or, without any, those that the table names."""
+def server(name: str, table: ServerTable, folder: Path, tools: tuple[str, ...] = ()) -> ToolServer:
+    """The tool server that a table describes, lending these tools or, without any, those that the table names.
+
+    A command is started in the folder of the team file: what it names lies beside the file, from wherever it is run.
+    """
     return ToolServer(
         name,
         command=table.command,
@@ -49,6 +52,7 @@ def server(name: str, table: ServerTable, tools: tuple[str, ...] = ()) -> ToolSe
         headers=table.headers,
         tools=tools or table.tools,
         timeout_s=table.timeout_s,
+        cwd=str(folder.absolute()) if table.command else "",
     )
 
 

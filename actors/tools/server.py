@@ -18,7 +18,8 @@ class ToolServer:
     """Either a command that is started and spoken to through its pipes, or the URL of one that runs already.
 
     `tools` names the only ones that are taken; empty takes all. `env` is for a command, `headers` for a URL; neither
-    is ever shown. `timeout_s` is how long one call may take.
+    is ever shown. `cwd` is the folder that a command is started in, empty: where we are. `timeout_s` is how long one
+    call may take.
     """
 
     name: str
@@ -29,6 +30,7 @@ class ToolServer:
     headers: Mapping[str, str] = field(default_factory=lambda: _NOTHING, repr=False)
     tools: tuple[str, ...] = ()
     timeout_s: float = TIMEOUT_S
+    cwd: str = ""
 
     def __post_init__(self) -> None:
         # A list is what people write.
@@ -66,6 +68,8 @@ def _faults(server: ToolServer) -> list[str]:
         faults.append(f"{named}: env is for a command; a server behind a url takes headers")
     if server.headers and not server.url:
         faults.append(f"{named}: headers are for a url; a command takes env")
+    if server.cwd and not server.command:
+        faults.append(f"{named}: cwd is for a command; a server behind a url has its own folder")
     if not 0 < server.timeout_s < math.inf:
         faults.append(f"{named}: timeout_s must be above 0 (got {server.timeout_s:g})")
     return faults

@@ -80,9 +80,7 @@ class Database:
         try:
             return cls(load(files))
         except MemoryError as error:
-            raise ToolError(
-                f"the tables have more than {MOST_MEMORY:,} bytes in all: keep fewer here"
-            ) from error
+            raise ToolError(f"the tables have more than {MOST_MEMORY:,} bytes in all: keep fewer here") from error
 
     def query(self, sql: str) -> str:
         """The rows of one SELECT as a text table; ToolError says what SQLite did not like."""

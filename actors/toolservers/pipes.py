@@ -77,6 +77,7 @@ async def piped(server: ToolServer, life: Life) -> "AsyncGenerator[Streams]":
     process = await asyncio.create_subprocess_exec(
         *command_of(server),
         env=environment_for(server, os.environ),
+        cwd=server.cwd or None,
         stdin=PIPE,
         stdout=PIPE,
         stderr=PIPE,

@@ -102,8 +102,9 @@ async def test_tools_are_imported_made_for_a_part_of_the_data_and_prefixed(whole
     assert await first.tools[1].call({}) == "well.md"
 
 
-def test_tool_servers_are_carried_with_the_tools_that_each_worker_takes(whole: Team) -> None:
-    files = ToolServer("files", command=("python", "-m", "my_server"), tools=("read_file",), timeout_s=20.0)
+def test_tool_servers_are_carried_with_the_tools_that_each_worker_takes(whole: Team, tmp_path: Path) -> None:
+    command = ("python", "-m", "my_server")
+    files = ToolServer("files", command=command, tools=("read_file",), timeout_s=20.0, cwd=str(tmp_path))
     assert list(whole.workers[0].mcp) == [files, ToolServer("web", url="http://127.0.0.1:9000/mcp")]
     assert [server.tools for server in whole.workers[1].mcp] == [("list_files",)]
 

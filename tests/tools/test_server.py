@@ -39,6 +39,7 @@ def test_only_the_named_tools_are_wanted_if_any_is_named() -> None:
         ({"command": ("x",), "timeout_s": float("nan")}, "timeout_s"),
         ({"command": ("x",), "headers": {"a": "b"}}, "a command takes env"),
         ({"url": "http://h/mcp", "env": {"a": "b"}}, "takes headers"),
+        ({"url": "http://h/mcp", "cwd": "/tmp"}, "cwd is for a command"),
     ],
 )
 def test_what_is_wrong_is_said(given: dict[str, Any], fault: str) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from actors.clock import SystemClock
+from actors.teams.checking import server
+from actors.teams.form import ServerTable
 from actors.tools.server import ToolServer
 from actors.tools.tool import tool
 from actors.toolservers import keeper, toolbox
@@ -89,6 +91,19 @@ async def test_a_server_sees_no_key_of_ours_and_what_it_was_given(monkeypatch: p
     assert "LIBRARY" in seen
     assert "PATH" in seen
     assert not {"ANTHROPIC_API_KEY", "NATS_CREDS"} & set(seen)
+
+
+async def test_a_command_of_a_team_file_is_started_beside_the_file_wherever_the_worker_runs(tmp_path: Path) -> None:
+    (tmp_path / "server.py").symlink_to(HONEST[1])
+    table = ServerTable(command=("python", "server.py"))
+    async with borrowed(server("desk", table, tmp_path, ("add",))) as box:
+        assert await use(box, "desk_add", first=20, second=22) == "42"
+
+
+async def test_a_folder_that_is_not_there_is_why_the_server_is_not() -> None:
+    async with borrowed(honest(cwd="/no/such/folder", timeout_s=0.2)) as box:
+        with pytest.raises(ToolError, match=r"not there now: .*/no/such/folder"):
+            await box.keepers[0].call("add", {})
 
 
 async def test_an_image_is_named_and_not_dumped() -> None:
