@@ -15,7 +15,7 @@ import structlog
 from actors.clock import Clock, SystemClock
 from actors.model.failure import status_failure, wait_s
 from actors.model.port import Call, Reply
-from actors.model.wire import block_of, usage_of, wire_of
+from actors.model.wire import content_of, usage_of, wire_of
 from observability import live
 from protocol.errors import ModelError
 from protocol.messages import Usage
@@ -187,7 +187,7 @@ class AnthropicModel:
 def _reply(message: "Message", seconds: float) -> Reply:
     return Reply(
         model=message.model,
-        content=[block_of(block.to_dict(mode="json")) for block in message.content],
+        content=content_of(block.to_dict(mode="json") for block in message.content),
         stop_reason=message.stop_reason,
         usage=usage_of(message.model, message.usage.to_dict(mode="json"), seconds),
     )

@@ -1,6 +1,6 @@
 """The wire: a Call as the Messages API wants it, and its blocks and usage as we keep them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from actors.model.port import Block, Call, ToolSpec, Turn
@@ -26,9 +26,33 @@ def wire_of(call: Call, default_model: str) -> dict[str, Any]:
     return asked
 
 
-def block_of(block: Mapping[str, Any]) -> Block:
-    """A block as it can be sent back: without the fields that say nothing."""
+def content_of(blocks: Iterable[Mapping[str, Any]]) -> list[Block]:
+    """A turn as it can be worked with and sent back: no text is empty, every call has an id that no other has.
+
+    The provider refuses empty text, and not every server that speaks its API gives good ids.
+    """
+    content: list[Block] = []
+    ids: set[str] = set()
+    for block in map(_told, blocks):
+        if block.get("type") == "text" and not str(block.get("text", "")).strip():
+            continue
+        if block.get("type") == "tool_use":
+            block["id"] = _unlike(str(block.get("id") or "call"), ids)
+            block["name"] = str(block.get("name", ""))
+            block.setdefault("input", {})
+            ids.add(block["id"])
+        content.append(block)
+    return content
+
+
+def _told(block: Mapping[str, Any]) -> Block:
+    """A block without the fields that say nothing."""
     return {name: value for name, value in block.items() if value is not None}
+
+
+def _unlike(wanted: str, taken: Collection[str]) -> str:
+    tries = (f"{wanted}-{number}" if number > 1 else wanted for number in range(1, len(taken) + 2))
+    return next(name for name in tries if name not in taken)
 
 
 def usage_of(model: str, used: Mapping[str, Any], seconds: float) -> Usage:

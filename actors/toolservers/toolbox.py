@@ -29,8 +29,8 @@ class Unchecked(Signature):
     given: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def check(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments as they are."""
-        return dict(arguments)
+        """The arguments as they are, or msgspec.ValidationError if they are no object at all."""
+        return msgspec.convert(arguments, dict[str, Any])
 
 
 class Toolbox(Sequence[Tool]):

@@ -1,7 +1,6 @@
 """The agent: a model and its tools in a loop, every turn and every call stored before the next."""
 
 import asyncio
-from typing import Any
 
 import msgspec
 import structlog
@@ -14,7 +13,7 @@ from actors.token_feed import TokenFeed
 from actors.tools.given import CallKey
 from actors.tools.tool import Tool
 from actors.worker.allowance import answer_tokens, asked_tokens, overrun, tightest
-from actors.worker.answers import FIELDS, SPECS, declined, findings
+from actors.worker.answers import FIELDS, SPECS, declined, findings, said_in
 from actors.worker.context import fitted
 from actors.worker.definition import Outcome, Worker
 from actors.worker.ending import Over, Yielded
@@ -25,6 +24,7 @@ from actors.worker.moves import (
     AskModel,
     CallTools,
     Done,
+    arguments_of,
     call_place,
     last_words,
     losses,
@@ -168,7 +168,7 @@ class Agent:
     async def _denied(self, handoff: Handoff, logbook: Logbook, use: Block, stopping: asyncio.Event) -> str | None:
         """Why a person does not let the call run; nobody is asked about one that needs no yes or cannot run anyway."""
         tool = self._worker.tool(use["name"])
-        if tool is None or not tool.confirm or not tool.fits(use.get("input") or {}):
+        if tool is None or not tool.confirm or not tool.fits(arguments_of(use)):
             return ""
         return await self._gate.denied(use, handoff, logbook, stopping)
 
@@ -188,9 +188,9 @@ class Agent:
     async def _call_tool(self, tool: Tool | None, use: Block, logbook: Logbook, key: CallKey) -> tuple[str, bool]:
         """What came out of a call, and whether that is a failure."""
         name: str = use["name"]
-        arguments: dict[str, Any] = use.get("input") or {}
+        arguments = arguments_of(use)
         if name in FIELDS:
-            return str(arguments.get(FIELDS[name], "")).strip() or "no reason given", False
+            return said_in(arguments, FIELDS[name]), False
         if tool is None:
             log.warning("tool.denied", tool=name, worker=self._worker.name)
             names = ", ".join(tool.name for tool in self._worker.tools) or "none"

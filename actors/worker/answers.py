@@ -1,7 +1,7 @@
 """The two tools every agent has: to decline a task, and to report what breaks the plan."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from actors.model.port import ToolSpec
 from protocol.steps import Step, ToolCalled
@@ -34,6 +34,12 @@ SPECS = (
     ),
 )
 FIELDS = {DECLINE: "reason", FINDING: "finding"}
+
+
+def said_in(arguments: object, field: str) -> str:
+    """What the model had to say, however it said it."""
+    said = cast("dict[str, Any]", arguments).get(field) if isinstance(arguments, dict) else arguments
+    return str(said or "").strip() or "no reason given"
 
 
 def declined(steps: Sequence[Step]) -> str | None:

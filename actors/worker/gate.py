@@ -16,6 +16,7 @@ from actors.settings import Settings
 from actors.worker.confirmation import Question, Said, answered, denial, standing, unanswered
 from actors.worker.ending import Over
 from actors.worker.logbook import Logbook
+from actors.worker.moves import arguments_of
 from protocol import codec, streams, subjects
 from protocol.controls import Cancel
 from protocol.errors import UndecodableError
@@ -45,7 +46,7 @@ class Gate:
             found = ConfirmAsked(
                 call=use["id"],
                 tool=use["name"],
-                arguments=msgspec.Raw(msgspec.json.encode(use.get("input") or {})),
+                arguments=msgspec.Raw(msgspec.json.encode(arguments_of(use))),
                 deadline=self._deadline(handoff),
             )
             await logbook.write(found)

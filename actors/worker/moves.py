@@ -5,6 +5,7 @@ never asked for again, and a stored tool call is never made again.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -99,6 +100,12 @@ def call_place(steps: Sequence[Step], call: str) -> tuple[int, int]:
     last = next(step for step in reversed(steps) if isinstance(step, ModelCalled))
     calls = [use["id"] for use in reply_of(last).tool_uses]
     return turns_taken(steps), calls.index(call) + 1
+
+
+def arguments_of(use: Block) -> Any:
+    """What a call was given, checked by nobody yet: a model may send anything, not only an object."""
+    given = use.get("input")
+    return {} if given is None else given
 
 
 def _cut_off(reply: Reply) -> dict[str, ToolCalled]:

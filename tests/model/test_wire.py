@@ -6,7 +6,7 @@ import pytest
 
 from actors.model.port import Block, Call, Turn
 from actors.model.price import price_usd
-from actors.model.wire import block_of, usage_of, wire_of
+from actors.model.wire import content_of, usage_of, wire_of
 from protocol.messages import Usage
 from tests.model.asking import RUN, question, spec
 
@@ -50,9 +50,20 @@ def test_the_model_of_the_call_wins_over_the_default() -> None:
 
 def test_a_block_keeps_everything_but_empty_fields_so_that_it_can_be_sent_back() -> None:
     thinking = {"type": "thinking", "thinking": "hm", "signature": "s=="}
-    assert block_of({**thinking, "extra": None}) == thinking
     use = {"type": "tool_use", "id": "1", "name": "t", "input": {"limit": None}}
-    assert block_of(use) == use
+    assert content_of([{**thinking, "extra": None}, use]) == [thinking, use]
+
+
+def test_text_that_is_empty_is_left_out_because_it_may_not_be_sent_back() -> None:
+    texts: list[Block] = [{"type": "text", "text": text} for text in ("", "one", " \n", None)]
+    assert content_of([*texts, {"type": "text"}]) == [{"type": "text", "text": "one"}]
+
+
+def test_calls_with_the_same_id_or_none_get_ids_of_their_own() -> None:
+    call: Block = {"type": "tool_use", "name": "t", "input": {}}
+    found = content_of([call | {"id": "x"}, call | {"id": "x"}, call, call | {"id": ""}, call | {"id": None}])
+    assert [block["id"] for block in found] == ["x", "x-2", "call", "call-2", "call-3"]
+    assert content_of([{"type": "tool_use"}]) == [{"type": "tool_use", "id": "call", "name": "", "input": {}}]
 
 
 def test_usage_is_counted_by_kind_of_token() -> None:

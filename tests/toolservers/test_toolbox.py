@@ -83,6 +83,12 @@ async def test_wrong_arguments_and_errors_are_told_as_the_server_says_them() -> 
         assert "fail" in await refused(box, "desk_fail")
 
 
+async def test_arguments_that_are_no_object_are_told_before_the_server_is_asked() -> None:
+    async with borrowed(honest(tools=("add",))) as box:
+        with pytest.raises(ToolError, match="bad arguments for desk_add: Expected `object`, got `str`"):
+            await box[0].call("20 and 22")  # pyright: ignore[reportArgumentType] - a model may send anything
+
+
 async def test_a_server_sees_no_key_of_ours_and_what_it_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "hush")
     monkeypatch.setenv("NATS_CREDS", "hush")

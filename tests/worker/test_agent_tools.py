@@ -81,6 +81,23 @@ async def test_a_tool_of_another_worker_is_denied_and_logged() -> None:
     ]
 
 
+@pytest.mark.parametrize("given", ["text", ["text"], 3, False, None])
+async def test_arguments_that_are_no_object_are_told_to_the_model_and_the_next_call_works(given: object) -> None:
+    done = await do(say, calls=[use("say") | {"input": given}, use("say", 1, text="still here")])
+    assert done.result.status == "completed"
+    assert sorted((step.failed, step.output[:17]) for step in done.tools) == [
+        (False, "still here"),
+        (True, "bad arguments for"),
+    ]
+
+
+@pytest.mark.parametrize("given", ["not mine", ["not mine"], {"reason": "not mine"}, {"reason": ["not mine"]}])
+async def test_a_task_is_handed_back_however_the_model_says_so(given: object) -> None:
+    done = await do(calls=[use("decline_task") | {"input": given}])
+    assert done.result.status == "declined"
+    assert "not mine" in done.result.output
+
+
 async def test_short_output_is_passed_on_whole() -> None:
     done = await do(say, calls=[use("say", text="short")])
     assert (done.tools[0].output, done.tools[0].artifact) == ("short", None)
