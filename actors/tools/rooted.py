@@ -130,18 +130,21 @@ def _is_there(name: str, folder: int) -> bool:
 
 def _walk(folder: int, before: str) -> Iterator[tuple[str, int]]:
     for name in sorted(os.listdir(folder)):
-        state = os.stat(name, dir_fd=folder, follow_symlinks=False)
         path = f"{before}{name}"
         if name.startswith(".") or not name.isprintable() or path.count("/") >= MOST_PARTS:
             continue
-        if stat.S_ISREG(state.st_mode):
-            yield path, state.st_size
-        elif stat.S_ISDIR(state.st_mode):
-            inner = os.open(name, _FOLDER, dir_fd=folder)
+        try:
+            state = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            inner = os.open(name, _FOLDER, dir_fd=folder) if stat.S_ISDIR(state.st_mode) else None
+        except OSError:
+            continue  # gone or changed since it was listed, or closed to us: the others are listed all the same
+        if inner is not None:
             try:
                 yield from _walk(inner, f"{path}/")
             finally:
                 os.close(inner)
+        elif stat.S_ISREG(state.st_mode):
+            yield path, state.st_size
 
 
 _REASONS = {

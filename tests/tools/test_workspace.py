@@ -47,6 +47,19 @@ async def test_files_are_listed_read_and_written(root: Path) -> None:
     assert (root / "notes" / "plan.md").read_text() == "new"
 
 
+def test_what_is_gone_since_it_was_listed_does_not_cost_the_rest_of_the_list(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, listdir = Rooted(root).names(10), os.listdir
+    assert before
+
+    def late(folder: int) -> list[str]:
+        return [".draft-0", "gone.md", *listdir(folder)]
+
+    monkeypatch.setattr(rooted.os, "listdir", late)
+    assert Rooted(root).names(10) == before
+
+
 async def test_an_empty_folder_says_so_and_a_long_list_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert await build(tmp_path)[0].call({}) == "There are no files yet."
     monkeypatch.setattr("actors.tools.workspace.MOST_FILES", 2)
