@@ -21,6 +21,7 @@ from actors.clock import SystemClock
 from actors.launcher import port as ports
 from actors.launcher.equipping import equipped, require_servers
 from actors.launcher.finding import find_workers
+from actors.launcher.owning import require_own_tools
 from actors.launcher.session import located
 from actors.launcher.telling import telemetry
 from actors.model.port import Model
@@ -92,6 +93,7 @@ async def _work(settings: Settings, targets: Sequence[str], stop: asyncio.Event,
         kinds = names.worker_service(workers[0].name) if len(workers) == 1 else names.WORKERS_SERVICE
         await stack.enter_async_context(telemetry(settings, kinds, name))
         workers = [await stack.enter_async_context(equipped(worker, SystemClock())) for worker in workers]
+        await require_own_tools(bus, settings.team, workers)
         people = [w for w in workers if w.person]
         processes = [WorkerProcess(w, bus, SystemClock(), settings, instance=name) for w in workers if not w.person]
         if any(process.worker.run is None for process in processes):

@@ -1,7 +1,7 @@
 """A team: workers under one name, each with tools of its own."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import combinations
 from typing import Any
@@ -45,17 +45,22 @@ def _faults(team: Team) -> list[str]:
         for name in sorted(set(names))
         if names.count(name) > 1
     ]
-    owners: dict[str, list[str]] = defaultdict(list)
-    for worker in team.workers:
-        for tool in worker.tools:
-            owners[tool.name].append(worker.name)
-    faults += [
-        f"team {team.name!r}: workers {' and '.join(map(repr, by))} share the tool {tool!r}: a tool has one owner; "
+    tools = [(worker.name, [tool.name for tool in worker.tools]) for worker in team.workers]
+    return faults + shared_tools(team.name, tools) + _lent_twice(team)
+
+
+def shared_tools(team: str, tools: Iterable[tuple[str, Iterable[str]]]) -> list[str]:
+    """Which tools have two workers of a team, by the names of each worker's tools; processes of one kind are one."""
+    owners: dict[str, dict[str, None]] = defaultdict(dict)
+    for worker, names in tools:
+        for name in names:
+            owners[name][worker] = None
+    return [
+        f"team {team!r}: workers {' and '.join(map(repr, by))} share the tool {tool!r}: a tool has one owner; "
         "a prefix gives one of them a copy"
         for tool, by in sorted(owners.items())
         if len(by) > 1
     ]
-    return faults + _lent_twice(team)
 
 
 def _lent_twice(team: Team) -> list[str]:

@@ -2,6 +2,7 @@
 
 import time
 
+import pytest
 from actor_processes import Stage, task, until
 
 from protocol.messages import Handoff, Result
@@ -52,3 +53,24 @@ async def test_a_killed_worker_fades_from_the_registry_within_seconds(stage: Sta
         return not await stage.bus.cards()
 
     await until(gone, within_s=8)
+
+
+DOUBLE = """
+from actors import Worker
+from system.workers_for_tests import look_up, reader
+
+double = Worker("double", summary="Reads, too.", prompt="You read.", tools=[look_up])
+"""
+
+
+@pytest.mark.parametrize("targets", [["double.py:reader", "double.py:double"], ["double.py:double"]])
+async def test_a_worker_with_a_tool_of_another_is_refused_with_both_names(stage: Stage, targets: list[str]) -> None:
+    (stage.directory / "double.py").write_text(DOUBLE)
+    await stage.model({})
+    if len(targets) == 1:
+        await stage.worker("reader")
+    refused = stage.start("worker", *targets)
+    assert await refused.ended() == 2
+    assert "workers 'reader' and 'double' share the tool 'look_up'" in refused.log.read_text()
+    again = await stage.worker("reader")
+    assert again.process.poll() is None, "one more of the same kind is welcome"
