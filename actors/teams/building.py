@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,7 +15,7 @@ from actors.teams.importing import imported
 from actors.teams.place import expanded, is_folder, not_a_folder
 from actors.teams.reading import examined
 from actors.teams.team import Team
-from actors.tools.server import ToolServer
+from actors.tools.server import ALL, ToolServer
 from actors.tools.tool import Tool, prefixed
 from actors.worker.definition import Worker
 from protocol.errors import InvalidError
@@ -106,13 +107,17 @@ class Site:
         return "\n\n".join(part.strip() for part in (text, self._form.rules) if part.strip())
 
     def _servers(self, table: WorkerTable) -> list[ToolServer]:
-        wanted: dict[str, set[str]] = {}
+        wanted: dict[str, dict[str, bool]] = {}
         for entry in table.tools:
             if entry.use.startswith(MCP):
                 name, _, tool = entry.use.removeprefix(MCP).partition("/")
-                wanted.setdefault(name, set()).add(tool)
+                tools = wanted.setdefault(name, {})
+                tools[tool or ALL] = entry.confirm or tools.get(tool or ALL, False)
         return [
-            server(name, self._form.mcp[name], self._beside, () if "" in tools else tuple(sorted(tools)))
+            replace(
+                server(name, self._form.mcp[name], self._beside, () if ALL in tools else tuple(sorted(tools))),
+                confirm=tuple(sorted(tool for tool, confirm in tools.items() if confirm)),
+            )
             for name, tools in wanted.items()
         ]
 
@@ -120,7 +125,7 @@ class Site:
         if entry.use.startswith(MCP):
             return []
         try:
-            tools = list(self._made(entry))
+            tools = [replace(tool, confirm=tool.confirm or entry.confirm) for tool in self._made(entry)]
             return prefixed(tools, entry.prefix) if entry.prefix else tools
         except InvalidError as error:
             for fault in error.faults:

@@ -55,11 +55,15 @@ class ServerTable(Table, frozen=True, kw_only=True):
 
 
 class ToolTable(Table, frozen=True, kw_only=True):
-    """A tool, or what makes tools, by its import path; over a part of the data, under names of its own."""
+    """A tool, or what makes tools, by its import path; over a part of the data, under names of its own.
+
+    With `confirm` a person must allow each call, whatever the tool itself says.
+    """
 
     use: str
     data: str = ""
     prefix: str = ""
+    confirm: bool = False
 
 
 class WorkerTable(Table, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from protocol.errors import InvalidError
 from protocol.ids import token_fault
 
 TIMEOUT_S = 30.0
+ALL = "*"
 
 _NOTHING: Mapping[str, str] = {}
 
@@ -18,8 +19,8 @@ class ToolServer:
     """Either a command that is started and spoken to through its pipes, or the URL of one that runs already.
 
     `tools` names the only ones that are taken; empty takes all. `env` is for a command, `headers` for a URL; neither
-    is ever shown. `cwd` is the folder that a command is started in, empty: where we are. `timeout_s` is how long one
-    call may take.
+    is ever shown. `timeout_s` is how long one call may take. `cwd` is the folder that a command is started in, empty:
+    where we are. `confirm` names those that a person must allow before each call, `*` all.
     """
 
     name: str
@@ -31,17 +32,23 @@ class ToolServer:
     tools: tuple[str, ...] = ()
     timeout_s: float = TIMEOUT_S
     cwd: str = ""
+    confirm: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         # A list is what people write.
         object.__setattr__(self, "command", _words(self.command))
         object.__setattr__(self, "tools", _words(self.tools))
+        object.__setattr__(self, "confirm", _words(self.confirm))
         if faults := _faults(self):
             raise InvalidError(faults)
 
     def wants(self, tool: str) -> bool:
         """Whether the tool of that name is one of those that are taken."""
         return not self.tools or tool in self.tools
+
+    def asks_before(self, tool: str) -> bool:
+        """Whether a person must allow each call of that tool."""
+        return ALL in self.confirm or tool in self.confirm
 
 
 def _words(given: tuple[str, ...]) -> tuple[str, ...]:
@@ -57,6 +64,7 @@ def _faults(server: ToolServer) -> list[str]:
         for what, given, example in (
             ("command", server.command, '"python", "-m", "my_server"'),
             ("tools", server.tools, '"read_file"'),
+            ("confirm", server.confirm, '"write_file"'),
         )
         if isinstance(given, str)
     ]

@@ -63,9 +63,14 @@ class Tool:
             raise
         except Exception as error:
             if scope.expired():
-                raise ToolError(f"{self.name} took longer than {self.timeout_s:g} s and was given up") from error
+                raise ToolError(self._given_up) from error
             raise ToolError(f"{type(error).__name__}: {error}") from error
         return self._text(value)
+
+    @property
+    def _given_up(self) -> str:
+        text = f"{self.name} took longer than {self.timeout_s:g} s and was given up"
+        return f"{text}: whether it was done is not known" if self.effect else text
 
     async def _run(self, arguments: dict[str, Any]) -> object:
         if inspect.iscoroutinefunction(self.function):

@@ -81,6 +81,7 @@ def lent(keeper: Keeper, offer: Offer, name: str) -> Tool:
         signature=Unchecked(name, offer.description, offer.schema, msgspec.Struct),
         timeout_s=keeper.server.timeout_s,
         effect=not offer.reads,
+        confirm=keeper.server.asks_before(offer.name),
     )
 
 

@@ -109,6 +109,23 @@ def test_tool_servers_are_carried_with_the_tools_that_each_worker_takes(whole: T
     assert [server.tools for server in whole.workers[1].mcp] == [("list_files",)]
 
 
+def test_any_tool_can_be_one_that_a_person_must_allow(tmp_path: Path) -> None:
+    servers = '[mcp.files]\ncommand = ["serve"]\n[mcp.web]\nurl = "http://127.0.0.1:9000/mcp"\n'
+    tools = """tools = [
+  { use = "tools:dig", confirm = true },
+  "tools:over",
+  "mcp:files",
+  { use = "mcp:files/write", confirm = true },
+  { use = "mcp:web", confirm = true },
+]
+"""
+    (ann,) = teams.find(str(write_team(tmp_path, TOP + servers + ANN + tools))).workers
+    assert [(tool.name, tool.confirm) for tool in ann.tools] == [("dig", True), ("names", False)]
+    files, web = ann.mcp
+    assert (files.tools, web.tools) == ((), ())
+    assert [files.asks_before("write"), files.asks_before("read"), web.asks_before("read")] == [True, False, True]
+
+
 @pytest.mark.parametrize("way", ["{0}", "{0}/", "{0}/team.toml"])
 def test_a_team_is_found_by_its_folder_or_its_file(tmp_path: Path, way: str) -> None:
     write_team(tmp_path, TOP, ANN)

@@ -175,6 +175,18 @@ async def test_a_result_that_is_no_json_is_a_tool_error() -> None:
         await odd.call({})
 
 
+@pytest.mark.parametrize(("effect", "end"), [(True, "whether it was done is not known"), (False, "was given up")])
+async def test_of_an_effect_that_took_too_long_nobody_knows_whether_it_was_done(effect: bool, end: str) -> None:
+    @tool(timeout_s=0.02, effect=effect)
+    async def hang() -> str:
+        """Hang."""
+        await asyncio.Event().wait()
+        return "done"
+
+    with pytest.raises(ToolError, match=f"{end}$"):
+        await hang.call({})
+
+
 async def test_an_async_function_that_hangs_is_given_up_and_cancelled() -> None:
     cancelled = asyncio.Event()
 

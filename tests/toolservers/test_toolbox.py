@@ -64,6 +64,11 @@ async def test_only_the_named_tools_are_lent() -> None:
         assert names(box) == ["desk_add"]
 
 
+async def test_a_lent_tool_can_be_one_that_a_person_must_allow() -> None:
+    async with borrowed(honest(tools=("add", "whoami"), confirm=("whoami",))) as box:
+        assert {tool.name: tool.confirm for tool in box} == {"desk_add": False, "desk_whoami": True}
+
+
 async def test_own_tools_come_first_and_keep_their_names() -> None:
     @tool
     def desk_add() -> str:
