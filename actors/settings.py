@@ -75,6 +75,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     webhook_url: str = ""
     context_tokens: int = 200_000
     confirm_s: float = 120.0
+    stuck_s: float = 60.0
     model_retries: int = 4
     retry_after_ceiling_s: float = 60.0
     model_timeout_s: float = 120.0

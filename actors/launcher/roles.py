@@ -24,6 +24,7 @@ from actors.launcher.finding import find_workers
 from actors.launcher.owning import require_own_tools
 from actors.launcher.session import located
 from actors.launcher.telling import telemetry
+from actors.launcher.watchdog import watched
 from actors.model.port import Model
 from actors.people.person import PersonProcess
 from actors.settings import Settings
@@ -101,6 +102,7 @@ async def _work(settings: Settings, targets: Sequence[str], stop: asyncio.Event,
             for process in processes:
                 process.give_model(model)
         processes += [PersonProcess(person, bus, SystemClock(), settings, instance=name) for person in people]
+        stack.enter_context(watched(settings.stuck_s))
         async with asyncio.TaskGroup() as group:
             for process in processes:
                 group.create_task(process.run(stop))

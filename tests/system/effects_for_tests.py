@@ -53,6 +53,20 @@ def jump(text: str) -> str:
     os._exit(1)
 
 
+@tool
+async def doze(text: str) -> str:
+    """Block the whole worker, as an async function must not.
+
+    Args:
+        text: last words
+    """
+    with Path("naps").open("a") as naps:  # noqa: ASYNC230
+        naps.write(f"{text}\n")
+    time.sleep(HOLD_S)  # noqa: ASYNC251
+    return "rested"
+
+
 pager = Worker("pager", summary="Pages people.", prompt="You page.", tools=[page])
 shouter = Worker("shouter", summary="Shouts.", prompt="You shout.", tools=[shout])
 jumper = Worker("jumper", summary="Jumps.", prompt="You jump.", tools=[jump])
+dozer = Worker("dozer", summary="Dozes.", prompt="You doze.", tools=[doze])

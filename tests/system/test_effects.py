@@ -75,3 +75,19 @@ async def test_a_tool_that_ends_its_process_is_given_up_after_two_deaths_and_the
     assert called.failed
     assert called.output == "jump was not run again: the worker died 2 times while this ran"
     assert sum(isinstance(step, Taken) for step in past) == 2
+
+
+async def test_an_async_tool_that_blocks_ends_its_process_says_where_and_is_given_up(stage: Stage) -> None:
+    stage.environment["HANDOFF_STUCK_S"] = "0.5"
+    await one_call(stage, "doze")
+    first = start(stage, "dozer")
+    run = await stage.ask(task("t", "dozer"))
+    assert await first.ended() == 1
+    said = first.log.read_text()
+    assert "the event loop was held up for 0.5 s in doze (" in said
+    assert "write it as a plain def" in said
+    assert await start(stage, "dozer").ended() == 1
+    start(stage, "dozer")
+    answer = await asyncio.wait_for(run.answer(), 30)
+    assert answer.status == "complete"
+    assert (stage.directory / "naps").read_text() == "help\nhelp\n"
