@@ -120,7 +120,8 @@ def _listed(values: Values, key: str, faults: Faults, where: str = "") -> list[A
     found = values.get(key, [])
     items = list_of(found)
     if items is None:
-        faults.add(where, f"{key} must be a list (got {shown(found)})")
+        hint = ": write [[workers]], with two brackets, above each" if key == "workers" and table_of(found) else ""
+        faults.add(where, f"{key} must be a list{hint} (got {shown(found)})")
     return items or []
 
 

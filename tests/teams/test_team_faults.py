@@ -35,6 +35,7 @@ IN_THE_FILE = [
         "mcp.files: there is no key 'comand'; did you mean 'command'?",
     ),
     (TOP + "workers = 5", "workers must be a list (got 5)"),
+    (TOP + "[workers]\nname = 'a'", "workers must be a list: write [[workers]], with two brackets, above each"),
     (TOP + "workers = [5]", "worker 1: must be a table: write [[workers]] above its keys (got 5)"),
     (TOP + ANN + ANN, "2 workers are named 'ann': give each a name of its own"),
     (TOP + "[[workers]]\nname = 'ann'", "worker 'ann': 'summary' is missing"),
