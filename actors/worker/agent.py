@@ -147,7 +147,11 @@ class Agent:
         turn = turns_taken(logbook.steps) - 1
 
         async def call(use: Block) -> None:
-            denied = await self._denied(handoff, logbook, use, stopping)
+            # Looked up once: what is lent later under this name is not what a person was asked about.
+            tool = self._worker.tool(use["name"])
+            denied = ""
+            if tool and tool.confirm and tool.fits(arguments_of(use)):
+                denied = await self._gate.denied(use, handoff, logbook, stopping)
             if denied is None:
                 return  # whoever goes on waits for the same answer
             if denied:
@@ -155,7 +159,7 @@ class Agent:
             else:
                 async with places:
                     with live.calling_tool(turn, use["id"]):
-                        step = await self._called(handoff, logbook, use)
+                        step = await self._called(handoff, logbook, use, tool)
             await logbook.write(step)
 
         calls = [asyncio.create_task(call(use)) for use in uses]
@@ -165,17 +169,9 @@ class Agent:
             for task in calls:
                 task.cancel()
 
-    async def _denied(self, handoff: Handoff, logbook: Logbook, use: Block, stopping: asyncio.Event) -> str | None:
-        """Why a person does not let the call run; nobody is asked about one that needs no yes or cannot run anyway."""
-        tool = self._worker.tool(use["name"])
-        if tool is None or not tool.confirm or not tool.fits(arguments_of(use)):
-            return ""
-        return await self._gate.denied(use, handoff, logbook, stopping)
-
-    async def _called(self, handoff: Handoff, logbook: Logbook, use: Block) -> ToolCalled:
+    async def _called(self, handoff: Handoff, logbook: Logbook, use: Block, tool: Tool | None) -> ToolCalled:
         """Make one call; the step that keeps what came of it."""
         key = _call_key(handoff, logbook, use)
-        tool = self._worker.tool(use["name"])
         began = self._clock.monotonic()
         output, failed = await self._call_tool(tool, use, logbook, key)
         seconds = self._clock.monotonic() - began

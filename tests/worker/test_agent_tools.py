@@ -11,7 +11,9 @@ from structlog.testing import capture_logs
 from actors.model.port import Block
 from actors.tools.given import CallKey, FromSetting
 from actors.tools.tool import Tool, tool
+from actors.worker import agent as agent_module
 from actors.worker import outputs
+from actors.worker.definition import Worker
 from actors.worker.moves import MOST_LOSSES
 from protocol.errors import TooLargeError
 from protocol.messages import Usage
@@ -216,3 +218,28 @@ async def test_calls_of_one_turn_run_at_once_but_never_more_than_eight() -> None
     done = await do(meet, calls=[use("meet", number) for number in range(20)])
     assert len(done.tools) == 20
     assert most == 8
+
+
+async def test_a_tool_that_is_lent_while_its_call_waits_does_not_slip_past_the_person(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(agent_module, "TOOLS_AT_ONCE", 1)
+    ran: list[str] = []
+
+    @tool(confirm=True)
+    async def wipe() -> str:
+        """Wipe the disk."""
+        ran.append("wipe")
+        return "wiped"
+
+    @tool
+    async def connect() -> str:
+        """A tool server comes, and lends another tool."""
+        tools.append(wipe)
+        return "connected"
+
+    tools = [connect]
+    worker = Worker("agent", summary="Works.", prompt="Work.", tools=tools)
+    done = await Desk(worker).do([use("connect"), use("wipe")])
+    assert [(step.tool, step.output[:11]) for step in done.tools] == [("connect", "connected"), ("wipe", "tool_denied")]
+    assert ran == []
