@@ -11,11 +11,17 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from protocol.errors import ToolError
+
 PATIENCE_S = 1.0
 """How long a cancelled function has to come to its end before it is left behind."""
 
+MOST_THREADS = 1_000
+"""More calls than any worker makes at a time: beyond it, most of them hang and were given up long ago."""
+
 Outcome = tuple[object, BaseException | None]
 
+_places = threading.BoundedSemaphore(MOST_THREADS)
 _left_behind: set[asyncio.Task[Outcome]] = set()
 
 
@@ -23,7 +29,7 @@ async def run_in_thread(function: Callable[..., Any], arguments: dict[str, Any])
     """Call a plain function in a thread and return what it returned, or raise what it raised.
 
     The thread is a daemon outside any pool: one that hangs holds up neither other calls nor the end of the
-    process.
+    process. ToolError if too many do.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Outcome] = loop.create_future()
@@ -35,10 +41,13 @@ async def run_in_thread(function: Callable[..., Any], arguments: dict[str, Any])
 
     def work() -> None:
         outcome = context.run(_attempt, function, arguments)
+        _places.release()
         # The loop may be gone when a call that was given up comes to its end; then nobody wants to know.
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(settle, outcome)
 
+    if not _places.acquire(blocking=False):
+        raise ToolError(f"not run: {MOST_THREADS:,} calls of tools have not come to their end in this worker")
     threading.Thread(target=work, name=f"tool-{function.__name__}", daemon=True).start()
     return _opened(await done)
 

@@ -175,6 +175,27 @@ async def test_a_result_that_is_no_json_is_a_tool_error() -> None:
         await odd.call({})
 
 
+async def test_calls_that_hang_do_not_pile_up_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attempt, "_places", threading.BoundedSemaphore(2))
+    release = threading.Event()
+
+    @tool(timeout_s=0.02)
+    def hang() -> str:
+        """Hang."""
+        release.wait(30)
+        return "free"
+
+    for _ in range(2):
+        with pytest.raises(ToolError, match="was given up"):
+            await hang.call({})
+    with pytest.raises(ToolError, match="calls of tools have not come to their end"):
+        await hang.call({})
+    hanging = [thread for thread in threading.enumerate() if thread.name == "tool-hang"]
+    release.set()
+    await asyncio.to_thread(lambda: [thread.join(10) for thread in hanging])
+    assert await hang.call({}) == "free"
+
+
 @pytest.mark.parametrize(("effect", "end"), [(True, "whether it was done is not known"), (False, "was given up")])
 async def test_of_an_effect_that_took_too_long_nobody_knows_whether_it_was_done(effect: bool, end: str) -> None:
     @tool(timeout_s=0.02, effect=effect)
