@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
+from protocol.errors import ToolError
+
 T = TypeVar("T")
 
 MOST_FILES = 2_000
@@ -73,9 +75,19 @@ class Kept(Generic[T]):
 
     @contextmanager
     def use(self) -> Generator[T]:
-        """What is made of the files as they are now, for one user."""
+        """What is made of the files as they are now, for one user; ToolError if there is no room for it."""
         with self._lock:
             seen = files(self._folder, self._suffixes)
             if self._made is None or seen != self._seen:
-                self._made, self._seen = self._make(seen), seen
+                self._made, self._seen = self._remade(seen), seen
             yield self._made
+
+    def _remade(self, seen: Sequence[File]) -> T:
+        try:
+            return self._make(seen)
+        except MemoryError as error:
+            size = sum(file.size for file in seen)
+            raise ToolError(
+                f"the {len(seen):,} files of the folder, {size:,} bytes, are too much to be held in memory: "
+                "keep fewer there"
+            ) from error

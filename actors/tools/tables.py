@@ -76,11 +76,8 @@ class Database:
 
     @classmethod
     def of_files(cls, files: Sequence[File]) -> "Database":
-        """The database of the tables in these files; ToolError if they are too many to be held."""
-        try:
-            return cls(load(files))
-        except MemoryError as error:
-            raise ToolError(f"the tables have more than {MOST_MEMORY:,} bytes in all: keep fewer here") from error
+        """The database of the tables in these files."""
+        return cls(load(files))
 
     def query(self, sql: str) -> str:
         """The rows of one SELECT as a text table; ToolError says what SQLite did not like."""

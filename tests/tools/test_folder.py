@@ -2,7 +2,10 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from actors.tools.folder import MOST_BYTES, File, Kept, files
+from protocol.errors import ToolError
 
 
 def listed(folder: Path) -> list[str]:
@@ -73,3 +76,19 @@ def test_what_is_kept_is_made_once_and_made_anew_when_a_file_changes(tmp_path: P
     assert use() == 4
     (tmp_path / "a.md").unlink()
     assert use() == 5
+
+
+def test_files_that_do_not_fit_into_memory_are_told_as_such_and_tried_again(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("four")
+
+    def make(found: Sequence[File]) -> str:
+        if found[0].size == 4:
+            raise MemoryError
+        return "made"
+
+    kept = Kept(tmp_path, (".md",), make)
+    with pytest.raises(ToolError, match="the 1 files of the folder, 4 bytes, are too much"), kept.use():
+        pass
+    (tmp_path / "a.md").write_text("x")
+    with kept.use() as value:
+        assert value == "made"
