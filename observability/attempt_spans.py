@@ -8,7 +8,7 @@ from observability import names, span_ids
 from observability.call_spans import chat_span, task_attributes, took_ns, tool_span, usage_attributes
 from observability.redaction import redacted
 from observability.run_record import Attempt, StepAt
-from observability.span import Attributes, Link, Moment, Span, Status, Value
+from observability.span import Attributes, Link, Moment, Span, Status, Value, nanoseconds
 from protocol.messages import Result
 from protocol.steps import ConfirmAsked, Confirmed, ModelCalled, Taken, ToolCalled
 from protocol.subjects import TASK_TEMPLATE, durable
@@ -69,15 +69,14 @@ def link(trace: str, span: str, why: str) -> Link:
 
 
 def _begin(attempt: Attempt, executions: list[list[StepAt]], number: int) -> int:
-    """When an execution began: its claim tells; for the first, what it says of its own duration."""
+    """When an execution began: its claim tells; for the first, what it says of its own duration, and of its steps."""
     steps = executions[number]
     if number:
         return steps[0].time_ns
+    begins = [at.time_ns - took_ns(at) for at in steps]
     if len(executions) == 1 and attempt.result:
-        began = attempt.end_ns - round(attempt.result.usage.seconds * 1e9)
-    else:
-        began = min((at.time_ns - took_ns(at) for at in steps), default=attempt.start_ns)
-    return max(attempt.start_ns, began)
+        begins.append(attempt.end_ns - nanoseconds(attempt.result.usage.seconds))
+    return max(attempt.start_ns, min(begins, default=attempt.start_ns))
 
 
 def _messaging(attempt: Attempt, operation: str) -> dict[str, Value]:

@@ -6,7 +6,7 @@ import msgspec
 
 from observability import names, span_ids
 from observability.run_record import Attempt, StepAt
-from observability.span import Span, Value
+from observability.span import Span, Value, nanoseconds
 from protocol.messages import Usage
 from protocol.steps import ModelCalled, ToolCalled
 
@@ -32,9 +32,9 @@ def took_ns(at: StepAt) -> int:
     """How long a step took."""
     match at.step:
         case ModelCalled(usage=usage):
-            return round(usage.seconds * 1e9)
+            return nanoseconds(usage.seconds)
         case ToolCalled(seconds=seconds):
-            return round(seconds * 1e9)
+            return nanoseconds(seconds)
         case _:
             return 0
 
@@ -66,7 +66,7 @@ def chat_span(at: StepAt, turn: int, execution: Span) -> Span:
         trace=execution.trace,
         id=span_ids.chat(execution.id, turn, 0),
         parent=execution.id,
-        start_ns=max(execution.start_ns, end_ns - round(step.usage.seconds * 1e9)),
+        start_ns=max(execution.start_ns, end_ns - nanoseconds(step.usage.seconds)),
         end_ns=end_ns,
         service=execution.service,
         instance=execution.instance,
@@ -103,7 +103,7 @@ def tool_span(attempt: Attempt, at: StepAt, turn: int, execution: Span, *, conte
         trace=execution.trace,
         id=span_ids.tool(execution.id, turn, step.call),
         parent=execution.id,
-        start_ns=max(execution.start_ns, end_ns - round(step.seconds * 1e9)),
+        start_ns=max(execution.start_ns, end_ns - nanoseconds(step.seconds)),
         end_ns=end_ns,
         service=execution.service,
         instance=execution.instance,

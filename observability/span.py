@@ -11,6 +11,14 @@ Value = str | int | float | bool | tuple[str, ...]
 Attributes = Mapping[str, Value]
 
 
+LONGEST_S = 30 * 86_400.0
+
+
+def nanoseconds(seconds: float) -> int:
+    """A duration that somebody else told: never less than none, nor more than a month, whatever they said."""
+    return round(min(max(seconds, 0.0), LONGEST_S) * 1e9)
+
+
 class Link(msgspec.Struct, frozen=True, kw_only=True):
     """Another span that this one has to do with, though it is no parent of it."""
 

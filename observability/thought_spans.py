@@ -10,7 +10,7 @@ from observability.attempt_spans import last_execution, link
 from observability.call_spans import chat_attributes, usage_attributes
 from observability.redaction import redacted
 from observability.run_record import Decided, Record
-from observability.span import Link, Span, Value
+from observability.span import Link, Span, Value, nanoseconds
 from protocol.events import (
     Condensed,
     Judged,
@@ -80,7 +80,7 @@ def thought_spans(thought: Thought, run: str) -> Iterator[Span]:
     """The decision, and below it the calls to the model that it took."""
     at, event = thought.at, thought.at.event
     usage = _usage(event)
-    start_ns = at.time_ns - round(usage.seconds * 1e9)
+    start_ns = at.time_ns - nanoseconds(usage.seconds)
     attributes: dict[str, Value] = {names.RUN: run, names.OPERATION: thought.role, names.CONVERSATION: run}
     if thought.fault:
         attributes[names.ERROR] = str(event.__struct_config__.tag)

@@ -1,5 +1,6 @@
 from collections import Counter
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -84,6 +85,15 @@ def test_messages_that_nobody_could_read_leave_no_hole(missing: set[int]) -> Non
 def test_the_order_in_which_the_record_is_read_does_not_matter() -> None:
     entries = eventful().entries
     assert spans_of(RUN, reversed(entries)) == spans_of(RUN, entries)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False, allow_infinity=False))
+def test_whatever_a_worker_says_of_its_durations_no_span_ends_before_it_begins(turn_s: float, task_s: float) -> None:
+    tape = Tape().start().hand("a").step("a", turn(("u1", "look_up"), seconds=turn_s))
+    tape.step("a", msgspec.structs.replace(called("u1"), seconds=turn_s)).result("a", seconds=task_s).finish()
+    spans = spans_of(RUN, tape.entries)
+    assert_whole(spans)
+    assert all(0 < span.start_ns <= span.end_ns < 1 << 63 for span in spans)
 
 
 def test_nothing_gives_no_trace() -> None:
