@@ -3,7 +3,7 @@ import time
 
 from structlog.testing import capture_logs
 
-from observability.outlet import BATCH, MOST_WAITING, Outlet
+from observability.outlet import BATCH, HEAVIEST, MOST_WAITING, Outlet
 
 
 def test_everything_is_sent_in_order() -> None:
@@ -31,6 +31,33 @@ def test_whoever_puts_is_never_held_up_and_the_oldest_gives_way() -> None:
     assert outlet.close(10)
     assert sent[-1] == MOST_WAITING + 2 * BATCH - 1
     assert len(sent) >= MOST_WAITING
+
+
+def test_what_is_heavy_counts_for_as_much() -> None:
+    gate, sent, started = threading.Event(), list[list[int]](), threading.Event()
+
+    def send(batch: list[int]) -> bool:
+        started.set()
+        gate.wait(10)
+        sent.append(batch)
+        return True
+
+    outlet: Outlet[int] = Outlet(send, where="here", every_s=0.001, weigh=lambda weight: weight)
+    outlet.put(1)
+    assert started.wait(5)
+    outlet.put_all([HEAVIEST // 2] * 1000)
+    gate.set()
+    assert outlet.close(10)
+    assert sum(sent[-1]) <= HEAVIEST
+    assert MOST_WAITING - HEAVIEST < sum(sum(batch) for batch in sent) <= MOST_WAITING + 1
+
+
+def test_something_heavier_than_all_that_fits_goes_alone() -> None:
+    sent: list[int] = []
+    outlet: Outlet[int] = Outlet(lambda b: sent.extend(b) is None, where="here", every_s=60, weigh=lambda w: w)
+    outlet.put(2 * MOST_WAITING)
+    assert outlet.close(5)
+    assert sent == [2 * MOST_WAITING]
 
 
 def test_closing_takes_no_longer_than_it_is_given() -> None:
