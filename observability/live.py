@@ -43,8 +43,8 @@ class Listener(Protocol):
         """Others tell those calls, if anybody does."""
         ...
 
-    def run_ended(self, run: str, entries: Sequence[Entry]) -> None:
-        """A run is over, and this is its record."""
+    def run_ended(self, run: str, entries: Sequence[Entry], told: Callable[[], None]) -> None:
+        """A run is over, and this is its record. Calls `told`, from any thread, once nobody need wait for it."""
         ...
 
     def model_called(self, role: str, model: str, usage: Usage, error: str) -> None:
@@ -156,10 +156,10 @@ def calling_tool(turn: int, call: str) -> Generator[None]:
         yield
 
 
-def run_ended(run: str, entries: Sequence[Entry]) -> None:
+def run_ended(run: str, entries: Sequence[Entry], told: Callable[[], None]) -> None:
     """A run ended here: its story can be told."""
     for listener in _listeners:
-        listener.run_ended(run, entries)
+        listener.run_ended(run, entries, told)
 
 
 def run_answered(run: str) -> None:

@@ -25,7 +25,7 @@ class Telemetry:
     def __init__(self, tracing: Tracing | None, metrics: Metrics | None) -> None:
         self._tracing = tracing
         self._metrics = metrics
-        self._figures: Outlet[Story] = Outlet(self._measure, where="metrics")
+        self._figures: Outlet[Story] = Outlet(self._measure, where="metrics", weigh=lambda story: len(story.entries))
 
     def _measure(self, stories: list[Story]) -> bool:
         if self._metrics:
@@ -62,10 +62,12 @@ class Telemetry:
         if self._tracing:
             self._tracing.drop(key)
 
-    def run_ended(self, run: str, entries: Sequence[Entry]) -> None:
+    def run_ended(self, run: str, entries: Sequence[Entry], told: Callable[[], None]) -> None:
         """Tell a run, and count it."""
         if self._tracing:
-            self._tracing.tell(Story(run, entries))
+            self._tracing.tell(Story(run, entries, told))
+        else:
+            told()
         if self._metrics:
             self._figures.put(Story(run, entries))
 

@@ -37,11 +37,16 @@ FLUSH_S = 1.5
 DELAY = "OTEL_BSP_SCHEDULE_DELAY"
 
 
+def nobody() -> None:
+    """Nobody waits for a story to be told."""
+
+
 class Story(msgspec.Struct, frozen=True):
-    """A run that ended, and its record."""
+    """A run that ended, and its record. `told` is called once it was sent, or there was no way or no need to."""
 
     run: str
     entries: Sequence[Entry]
+    told: Callable[[], None] = nobody
 
 
 class Held(msgspec.Struct):
@@ -86,7 +91,7 @@ class Tracing(SpanProcessor):
         self._asked = "", False
         self._held: dict[str, Held] = {}
         self._parents: dict[int, list[ReadableSpan]] = {}
-        self._outlet: Outlet[Told] = Outlet(self._send, where=where, every_s=every_s)
+        self._outlet: Outlet[Told] = Outlet(self._send, where=where, every_s=every_s, weigh=_weight)
 
     def sampled(self, run: str) -> bool:
         """Whether this run is one of those that are told; the same in every process with the same sampler."""
@@ -106,9 +111,12 @@ class Tracing(SpanProcessor):
         return set_span_in_context(NonRecordingSpan(context(run, span, sampled=self.sampled(run))), Context())
 
     def tell(self, story: Story) -> None:
-        """Tell a run, soon."""
-        if self.sampled(story.run):
+        """Tell a run, soon. While the collector is away nobody is to wait for that."""
+        sampled = self.sampled(story.run)
+        if sampled:
             self._outlet.put(story)
+        if not sampled or self._outlet.broken:
+            story.told()
 
     def hold(self, key: str, span: str) -> None:
         """Keep the calls below this span until it is known who tells them."""
@@ -124,11 +132,17 @@ class Tracing(SpanProcessor):
         return bool(self._held)
 
     def release(self, key: str, service: str) -> None:
-        """Tell the calls that were held back, as calls of that service."""
+        """Tell the calls that were held back, as calls of that service.
+
+        Those of a worker now: nobody else tells them any more, so the process had better not die before it did.
+        """
         named = not service or self._service != self._process.service
-        for span in self._let_go(key):
+        released = self._let_go(key)
+        for span in released:
             told = self._service if named else service
             self._outlet.put(of_service(span, told, self._process.instance, self._resources))
+        if released and service:
+            self._outlet.hurry()
 
     def drop(self, key: str) -> None:
         """Others tell the calls that were held back."""
@@ -170,10 +184,14 @@ class Tracing(SpanProcessor):
     def _send(self, batch: list[Told]) -> bool:
         spans = [told for told in batch if isinstance(told, ReadableSpan)]
         arrived = not spans or self._exporter.export(spans) is SpanExportResult.SUCCESS
-        stories = [span for told in batch if isinstance(told, Story) for span in self._spans(told)]
-        # Made and packed here, in the thread that sends it.
-        for part in batches(stories, BATCH):
-            arrived = self._exporter.export_request(request_of(part, self._said_of)) and arrived
+        stories = [told for told in batch if isinstance(told, Story)]
+        try:
+            # Made and packed here, in the thread that sends it.
+            for part in batches([span for story in stories for span in self._spans(story)], BATCH):
+                arrived = self._exporter.export_request(request_of(part, self._said_of)) and arrived
+        finally:
+            for story in stories:
+                story.told()
         return arrived
 
     def _spans(self, story: Story) -> list[Span]:
@@ -209,6 +227,10 @@ def start_tracing(environment: Mapping[str, str], process: Process) -> Tracing |
     tracing = Tracing(OtlpExporter(), process, where=where, every_s=every_s)
     trace.set_tracer_provider(tracing.provider)
     return tracing
+
+
+def _weight(told: Told) -> int:
+    return len(told.entries) if isinstance(told, Story) else 1
 
 
 def _seconds(milliseconds: str) -> float:

@@ -1,7 +1,10 @@
 """The storyteller: reads back the runs that ended here, for whoever listens. Never in the way of a run."""
 
 import asyncio
+import contextlib
+from collections.abc import Callable
 
+import msgspec
 import structlog
 
 from actors.bus.port import Bus
@@ -9,8 +12,21 @@ from actors.record import read_run
 from observability import live
 
 FINISH_S = 2.0
+LONGEST_S = 5.0
 
 log = structlog.get_logger()
+
+
+class Story(msgspec.Struct, frozen=True):
+    """A run whose answer is stored; `told` comes to pass once nobody need wait for it to be told."""
+
+    run: str
+    told: "asyncio.Future[None]"
+
+    def close(self) -> None:
+        """It is told, or never will be."""
+        if not self.told.done():
+            self.told.set_result(None)
 
 
 class Storyteller:
@@ -18,22 +34,34 @@ class Storyteller:
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
-        self._ended: asyncio.Queue[str] = asyncio.Queue()
+        self._ended: asyncio.Queue[Story] = asyncio.Queue()
 
-    def ended(self, run: str) -> None:
-        """The answer of a run is stored."""
-        if live.listening():
-            live.run_answered(run)
-            self._ended.put_nowait(run)
+    def ended(self, run: str) -> Story | None:
+        """The answer of a run is stored: tell it. None if nobody listens."""
+        if not live.listening():
+            return None
+        live.run_answered(run)
+        story = Story(run, asyncio.get_running_loop().create_future())
+        self._ended.put_nowait(story)
+        return story
+
+    async def until_told(self, story: Story, stopping: asyncio.Event) -> None:
+        """Wait for it, but not for long, nor while the process is stopping: that tells what is left by itself."""
+        stopped = asyncio.create_task(stopping.wait())
+        try:
+            await asyncio.wait({story.told, stopped}, timeout=LONGEST_S, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopped.cancel()
 
     async def run(self) -> None:
         """Tell stories for ever."""
         while True:
-            run = await self._ended.get()
+            story = await self._ended.get()
             try:
-                live.run_ended(run, await read_run(self._bus, run))
+                live.run_ended(story.run, await read_run(self._bus, story.run), _closing(story))
             except Exception as error:  # noqa: BLE001  a story that cannot be told harms no run
-                log.warning("story.untold", run=run, reason=str(error))
+                log.warning("story.untold", run=story.run, reason=str(error))
+                story.close()
             finally:
                 self._ended.task_done()
 
@@ -43,3 +71,13 @@ class Storyteller:
             await asyncio.wait_for(self._ended.join(), within_s)
         except TimeoutError:
             log.warning("story.untold", runs=self._ended.qsize(), reason="the process is stopping")
+
+
+def _closing(story: Story) -> Callable[[], None]:
+    loop = asyncio.get_running_loop()
+
+    def close() -> None:
+        with contextlib.suppress(RuntimeError):  # the process is gone so far that nobody waits any more
+            loop.call_soon_threadsafe(story.close)
+
+    return close

@@ -24,7 +24,7 @@ from actors.supervisor.pricing import Price, Pricing, nobody_knows
 from actors.supervisor.refiner import Refiner
 from actors.supervisor.role import Role
 from actors.supervisor.roster import Roster
-from actors.supervisor.storyteller import Storyteller
+from actors.supervisor.storyteller import Story, Storyteller
 from actors.supervisor.synthesizer import Synthesizer
 from actors.verdict import Refuse, Verdict
 from observability import names
@@ -98,15 +98,20 @@ class Supervisor:
         live = LiveRun(self._desk, request, lease)
         # A request may be delivered again to the process that holds it: both go on until the log says whose it is.
         self._runs.setdefault(run, []).append(live)
+        story: Story | None = None
         with holding_run(run):
             try:
-                return await live.live()
+                verdict = await live.live()
             finally:
                 self._runs[run].remove(live)
                 if not self._runs[run]:
                     del self._runs[run]
                 if live.state.answer is not None:
-                    self._storyteller.ended(run)
+                    story = self._storyteller.ended(run)
+        if story is not None:
+            # Whoever dies before it is told leaves the request to somebody who tells it.
+            await self._storyteller.until_told(story, self._desk.stopping)
+        return verdict
 
     def _show_figures(self) -> None:
         watch(names.WORKERS_ALIVE[0], lambda: self._desk.roster.counts)

@@ -1,6 +1,7 @@
 """Live tracing: which spans go out, with which ids, below which parents."""
 
 import asyncio
+import threading
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -16,7 +17,7 @@ from observability.context import current_traceparent
 from observability.endpoint import Process, collector, is_wanted
 from observability.run_spans import spans_of, told_elsewhere
 from observability.telemetry import Telemetry
-from observability.tracing import Tracing
+from observability.tracing import Tracing, nobody
 from protocol.ids import new_run_id
 from protocol.subjects import TaskAddress
 
@@ -30,9 +31,11 @@ class Kept:
     def __init__(self) -> None:
         self.theirs: list[ReadableSpan] = []
         self.ours: list[Received] = []
+        self.sent = threading.Event()
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         self.theirs += spans
+        self.sent.set()
         return SpanExportResult.SUCCESS
 
     def export_request(self, request: bytes) -> bool:
@@ -48,9 +51,9 @@ class Kept:
 class World:
     """A process that is listened to; `call` is what the SDK does when a model is asked."""
 
-    def __init__(self, process: Process = PROCESS) -> None:
+    def __init__(self, process: Process = PROCESS, *, every_s: float = 0.005) -> None:
         self.kept = Kept()
-        self.tracing = Tracing(self.kept, process, every_s=0.005)
+        self.tracing = Tracing(self.kept, process, every_s=every_s)
         self._telemetry = Telemetry(self.tracing, None)
         self._tracer = self.tracing.provider.get_tracer("com.anthropic.sdk.python")
         live.listen(self._telemetry)
@@ -111,6 +114,15 @@ def test_the_calls_of_a_worker_that_stored_no_result_are_left_to_others(world: W
     assert world.end() == []
 
 
+def test_the_calls_of_a_worker_are_sent_as_soon_as_nobody_else_would_tell_them() -> None:
+    world = World(every_s=60)
+    with live.executing(ADDRESS, 0), live.asking(0):
+        world.call()
+        live.result_stored()
+    assert world.kept.sent.wait(5)
+    world.end()
+
+
 def test_somebodys_own_spans_in_a_tool_are_below_the_tool(world: World) -> None:
     with live.executing(ADDRESS, 0), live.calling_tool(3, "u1"):
         world.own_code()
@@ -164,7 +176,7 @@ def test_the_calls_of_a_supervisor_that_lost_the_run_are_left_to_others(world: W
 def test_a_run_that_ended_is_told_but_for_what_others_tell() -> None:
     world = World(Process(service="handoff-supervisor", instance="sup-2"))
     entries = eventful().entries
-    live.run_ended(RUN, entries)
+    live.run_ended(RUN, entries, nobody)
     world.end()
     spans = spans_of(RUN, entries)
     assert {span.id for span in world.kept.ours} == {span.id for span in spans} - told_elsewhere(spans, "sup-2")
@@ -176,9 +188,26 @@ def test_a_story_longer_than_a_batch_comes_whole() -> None:
     tape = Tape().start()
     for number in range(600):
         tape.hand(f"t{number}").result(f"t{number}")
-    live.run_ended(RUN, tape.finish().entries)
+    live.run_ended(RUN, tape.finish().entries, nobody)
     world.end()
     assert len({span.id for span in world.kept.ours}) == 2 + 2 * 600
+
+
+def test_who_waits_for_a_story_is_told_when_it_was_sent() -> None:
+    world, told = World(), threading.Event()
+    live.run_ended(RUN, eventful().entries, told.set)
+    assert told.wait(5)
+    assert world.kept.ours, "not before"
+    world.end()
+
+
+def test_nobody_waits_for_a_run_that_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER", "always_off")
+    world, told = World(every_s=60), threading.Event()
+    live.run_ended(RUN, eventful().entries, told.set)
+    assert told.is_set()
+    world.end()
+    assert world.kept.ours == []
 
 
 @pytest.mark.parametrize("sampler", ["traceidratio", "parentbased_traceidratio"])
@@ -196,7 +225,7 @@ def test_a_sampler_takes_its_share_of_the_runs_and_each_of_them_whole(
         with live.executing(TaskAddress(run, "default", "reader", "a", 1), 0), live.asking(0):
             world.call()
             live.result_stored()
-        live.run_ended(run, Tape(run).start().hand("a").result("a").finish().entries)
+        live.run_ended(run, Tape(run).start().hand("a").result("a").finish().entries, nobody)
     world.end()
     other.end()
     assert {span.trace for span in other.kept.ours} == chosen
@@ -232,7 +261,7 @@ def test_while_nobody_listens_nothing_is_changed() -> None:
         live.result_stored()
     with live.holding_run(RUN), live.thinking("plan", 1, epoch=1):
         assert trace.get_current_span() is before
-    live.run_ended(RUN, [])
+    live.run_ended(RUN, [], nobody)
     assert not live.listening()
 
 

@@ -169,6 +169,25 @@ async def test_a_killed_supervisor_leaves_no_hole(stage: Stage, jaeger: Collecto
     assert [span.name for span in spans].count("plan") == 1
 
 
+async def test_a_supervisor_killed_right_after_the_answer_leaves_the_story_to_the_next(
+    stage: Stage, jaeger: Collector
+) -> None:
+    await stage.model(reading())
+    watched(stage, jaeger)
+    await stage.worker("reader", "echo")
+    stage.environment["OTEL_BSP_SCHEDULE_DELAY"] = "60000"
+    silent = await stage.supervisor()
+    run = await stage.ask(text="Read the book")
+    assert (await asyncio.wait_for(run.answer(), 30)).status == "complete"
+    silent.kill()
+    assert not [span for span in jaeger.of(run.id) if span.service == "handoff-supervisor"]
+    watched(stage, jaeger)
+    await stage.supervisor()
+    spans = await told(run, jaeger)
+    assert_whole(spans)
+    assert {span.id for span in spans} == {span.id for span in spans_of(run.id, await run.past())}
+
+
 async def test_a_killed_worker_leaves_no_hole_and_both_executions_show(stage: Stage, jaeger: Collector) -> None:
     await stage.model(reading(delay_s=0.3))
     watched(stage, jaeger)
