@@ -51,6 +51,10 @@ class Listener(Protocol):
         """A model was asked; `error` is what went wrong, if anything did."""
         ...
 
+    def asked_again(self) -> None:
+        """The last call to a model failed, and is made again."""
+        ...
+
     def count(self, name: str, **told: str) -> None:
         """One more of something."""
         ...
@@ -172,6 +176,12 @@ def model_called(role: str, model: str, usage: Usage, error: str = "") -> None:
     """A model was asked."""
     for listener in _listeners:
         listener.model_called(role, model, usage, error)
+
+
+def asked_again() -> None:
+    """A call to a model failed, and is made again."""
+    for listener in _listeners:
+        listener.asked_again()
 
 
 def count(name: str, **told: str) -> None:

@@ -36,11 +36,22 @@ def context(trace: str, span: str, *, sampled: bool = True) -> SpanContext:
 
 def of_service(span: ReadableSpan, service: str, instance: str, resources: Resources) -> ReadableSpan:
     """The same span, told as one of that service: a process may be several workers."""
+    return _copy(span, span.get_span_context(), resources.of(service, instance))
+
+
+def renamed(span: ReadableSpan, new: str) -> ReadableSpan:
+    """The same span by another id."""
+    made = span.get_span_context()
+    named = SpanContext(made.trace_id, int(new, 16), is_remote=False, trace_flags=made.trace_flags) if made else None
+    return _copy(span, named, span.resource)
+
+
+def _copy(span: ReadableSpan, made: SpanContext | None, resource: Resource) -> ReadableSpan:
     return ReadableSpan(
         name=span.name,
-        context=span.get_span_context(),
+        context=made,
         parent=span.parent,
-        resource=resources.of(service, instance),
+        resource=resource,
         attributes=span.attributes,
         events=span.events,
         links=span.links,

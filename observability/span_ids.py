@@ -40,3 +40,8 @@ def tool(execution: str, turn: int, call: str) -> str:
 def chat(parent: str, epoch_or_turn: int, number: int) -> str:
     """One call to a model under a span; `number` counts those before it in the same turn, or the same thought."""
     return span_id(parent, "chat", epoch_or_turn, number)
+
+
+def vain_chat(parent: str, epoch_or_turn: int, number: int, tried: int) -> str:
+    """A call to a model that failed and was made again; only who made it knows of it."""
+    return span_id(parent, "vain chat", epoch_or_turn, number, tried)

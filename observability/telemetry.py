@@ -76,6 +76,11 @@ class Telemetry:
         if self._metrics:
             self._metrics.model_called(role, model, usage, error)
 
+    def asked_again(self) -> None:
+        """The last call to a model was in vain."""
+        if self._tracing:
+            self._tracing.asked_again()
+
     def count(self, name: str, **told: str) -> None:
         """Count one more."""
         if self._metrics:

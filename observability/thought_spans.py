@@ -105,6 +105,7 @@ def thought_spans(thought: Thought, run: str) -> Iterator[Span]:
 def _chats(span: Span, at: Decided, usage: Usage) -> Iterator[Span]:
     """The record keeps what all calls of a thought cost together: several share its time evenly."""
     model = str(getattr(at.event, "model", ""))
+    unanswered = bool(span.error) and not usage.tokens
     took = (at.time_ns - span.start_ns) // max(1, usage.model_calls)
     for number in range(usage.model_calls):
         start_ns = span.start_ns + number * took
@@ -120,6 +121,8 @@ def _chats(span: Span, at: Decided, usage: Usage) -> Iterator[Span]:
             service=span.service,
             instance=span.instance,
             attributes=chat_attributes(span.trace, model, spent),
+            status="error" if unanswered else "unset",
+            error=span.error if unanswered else "",
         )
 
 

@@ -25,7 +25,7 @@ from observability import names
 from observability.announced import announced
 from observability.endpoint import Process, collector
 from observability.lazy_context import LazyContext
-from observability.otel_spans import Resources, context, of_service
+from observability.otel_spans import Resources, context, of_service, renamed
 from observability.otlp import batches, request_of
 from observability.outlet import BATCH, EVERY_S, Outlet
 from observability.redaction import redacted
@@ -130,6 +130,16 @@ class Tracing(SpanProcessor):
     def holds(self) -> bool:
         """Whether any calls are held back at all."""
         return bool(self._held)
+
+    def asked_again(self) -> None:
+        """The last call was in vain: the one that follows has its id, and this one another."""
+        calls = announced.get()
+        named = calls.again() if calls else None
+        held = self._parents.get(int(named.parent, 16), []) if named else []
+        for at, span in enumerate(held):
+            made = span.get_span_context()
+            if named and made and made.span_id == int(named.old, 16):
+                held[at] = renamed(span, named.new)
 
     def release(self, key: str, service: str) -> None:
         """Tell the calls that were held back, as calls of that service.

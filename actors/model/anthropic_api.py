@@ -105,6 +105,7 @@ class AnthropicModel:
 
     async def _pause(self, failures: int, error: ModelError) -> None:
         seconds = wait_s(failures, error.retry_after_s, self._endpoint.retry_after_ceiling_s, self._luck())
+        live.asked_again()
         log.warning("model.retrying", kind=error.kind, failures=failures, wait_s=round(seconds, 3))
         await self._clock.sleep(seconds)
 

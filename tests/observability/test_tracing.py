@@ -100,12 +100,18 @@ def test_a_call_of_a_worker_has_the_id_that_its_record_gives_it(world: World) ->
     assert [span.resource.attributes["service.name"] for span in spans] == ["handoff-worker-reader"] * 2
 
 
-def test_a_call_that_is_made_again_is_another_span(world: World) -> None:
-    with live.executing(ADDRESS, 0), live.asking(0):
-        world.call()
+def test_a_call_that_is_made_again_is_another_span_and_the_last_has_the_id_of_the_record(world: World) -> None:
+    with live.executing(ADDRESS, 0), live.asking(3):
+        live.asked_again()
+        for _ in range(2):
+            world.call("vain")
+            live.asked_again()
         world.call()
         live.result_stored()
-    assert len(set(ids(world.end()))) == 2
+    spans = world.end()
+    assert len(set(ids(spans))) == 3
+    assert [span.name for span in spans] == ["chat vain", "chat vain", "chat m"]
+    assert ids(spans)[-1] == span_ids.chat(span_ids.execution(RUN, "a", 1, 0), 3, 0)
 
 
 def test_the_calls_of_a_worker_that_stored_no_result_are_left_to_others(world: World) -> None:

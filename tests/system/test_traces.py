@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Iterator
+from typing import cast
 
 import pytest
 from actor_processes import Stage, task, until
@@ -138,6 +139,32 @@ async def test_all_that_a_supervisor_thinks_of_is_told_live_as_in_the_record(sta
     names = {span.name for span in spans}
     assert {"plan", "refine", "replan", "judge", "synthesize"} <= names
     assert [span.error for span in spans if span.name == "plan"].count(True) == 1
+
+
+async def test_calls_that_a_provider_failed_are_told_beside_those_of_the_record(
+    stage: Stage, jaeger: Collector
+) -> None:
+    script = reading(0.0)
+    failing = [
+        {"role": "planner", "status": 529, "times": 2},
+        {"role": "worker", "turns": 1, "cut": True, "times": 1},
+        {"role": "worker", "turns": 3, "status": 500, "times": 1},
+        {"role": "synthesizer", "status": 400},
+    ]
+    await stage.model(script | {"rules": [*failing, *cast("list[object]", script["rules"])]})
+    watched(stage, jaeger)
+    await asyncio.gather(stage.supervisor(), stage.worker("reader", "echo"))
+    run = await stage.ask(text="Read the book")
+    await asyncio.wait_for(run.answer(), 30)
+    recorded = spans_of(run.id, await run.past())
+    await until(lambda: len(jaeger.of(run.id)) >= len(recorded) + 4)
+    spans = jaeger.of(run.id)
+    assert_whole(spans)
+    known = {span.id for span in recorded}
+    assert_agrees([span for span in spans if span.id in known], recorded)
+    vain = [span for span in spans if span.id not in known]
+    assert len(vain) == 4
+    assert {span.kind for span in vain} == {"client"}
 
 
 async def test_failures_are_marked(stage: Stage, jaeger: Collector) -> None:
