@@ -91,8 +91,13 @@ class _Forward(logging.Handler):
     """What libraries log by the standard library's means becomes a line like any other."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        log = structlog.get_logger()
-        log.log(max(10, record.levelno), record.getMessage(), logger=record.name, exc_info=record.exc_info)
+        # Levels of their own become the next lower one of ours.
+        level = max((known for known in LEVELS.values() if known <= record.levelno), default=logging.DEBUG)
+        try:
+            text = record.getMessage()
+        except (TypeError, ValueError):
+            text = str(record.msg)  # what does not fit its own format is no reason to fail whoever said it
+        structlog.get_logger().log(level, text, logger=record.name, exc_info=record.exc_info)
 
 
 def _take_in_libraries(number: int) -> None:
@@ -102,5 +107,7 @@ def _take_in_libraries(number: int) -> None:
     """
     root = logging.getLogger()
     root.handlers[:] = [handler for handler in root.handlers if not isinstance(handler, _Forward)]
-    root.addHandler(_Forward())
-    root.setLevel(logging.INFO if number <= logging.DEBUG else max(number, logging.WARNING))
+    least = logging.INFO if number <= logging.DEBUG else max(number, logging.WARNING)
+    # Both, because a library may have been told otherwise by a variable of its own (ANTHROPIC_LOG).
+    root.addHandler(_Forward(least))
+    root.setLevel(least)

@@ -207,6 +207,26 @@ def test_the_chatter_of_libraries_is_heard_when_debugging_but_never_what_was_sai
     assert [line["event"] for line in lines(err)] == ["chatter"]
 
 
+def test_a_library_that_was_told_to_debug_says_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    err = stderr(monkeypatch)
+    configure_logs("debug")
+    monkeypatch.setattr(logging.getLogger("anthropic"), "level", logging.DEBUG)
+    logging.getLogger("anthropic").debug("the whole prompt")
+    assert err.getvalue() == ""
+
+
+def test_no_library_fails_because_of_what_it_logs(monkeypatch: pytest.MonkeyPatch) -> None:
+    err = stderr(monkeypatch)
+    logging.getLogger().handlers.clear()  # those of pytest mind
+    configure_logs("info")
+    logging.getLogger("nats").log(35, "a level of its own")
+    logging.getLogger("nats").error("%d servers", "many")
+    assert [(line["event"], line["level"]) for line in lines(err)] == [
+        ("a level of its own", "warning"),
+        ("%d servers", "error"),
+    ]
+
+
 def test_configuring_twice_writes_each_line_once(monkeypatch: pytest.MonkeyPatch) -> None:
     err = stderr(monkeypatch)
     configure_logs("info")

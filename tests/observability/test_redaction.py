@@ -34,6 +34,17 @@ SHAPES = [
     "sk-ant-api03-{}",
     "ghp_{}",
     "Cookie: session={}",
+    "Cookie: a=b; session={}",
+    '"password": "{}',
+    '"password": "a\\"b {}"',
+    '\\"password\\": \\"{}\\"',
+    "Authorization: Token {}",
+    'Authorization: Digest username="u", response="{}"',
+    "aws_secret_access_key={}",
+    "private_key: {}",
+    "passphrase={}",
+    "pwd={}",
+    "nats://user:p@{}@host:4222",
     "-----BEGIN USER NKEY SEED-----\n{}\n-----END USER NKEY SEED-----",
 ]
 
@@ -109,7 +120,10 @@ def test_names_that_only_sound_like_it_are_not(name: str) -> None:
     assert not is_secret(name)
 
 
-HOSTILE = ["a", "x:", "token-", "-", "a_", "http://", "a.b", "-----BEGIN KEY-----", "Bearer ", "password", "a://"]
+HOSTILE = [
+    *("a", "x:", "token-", "-", "a_", "http://", "a.b", "-----BEGIN KEY-----", "Bearer ", "password", "a://"),
+    *('password="', 'password=\\"', "\\", "token='\\", "authorization: a ", "cookie=", "api-key", "http://@"),
+]
 
 
 @pytest.mark.timeout(20)
@@ -117,4 +131,4 @@ HOSTILE = ["a", "x:", "token-", "-", "a_", "http://", "a.b", "-----BEGIN KEY----
 @pytest.mark.parametrize("end", ["", "=", ":", "://", "@"])
 def test_a_long_text_takes_little_time(part: str, end: str) -> None:
     text = part * (100_000 // len(part)) + end
-    assert len(redacted(text)) <= len(text) + len(BLANK) * text.count("Bearer")
+    assert len(redacted(text)) <= len(text) * (1 + len(BLANK))
