@@ -211,7 +211,9 @@ class Tracing(SpanProcessor):
         return [span for span in spans if span.id not in elsewhere]
 
     def _said_of(self, service: str, instance: str) -> Attributes:
-        return {name: _plain(value) for name, value in self._resources.of(service, instance).attributes.items()}
+        """What is told of a process; our own kind goes by the name that the environment gave us."""
+        named = self._service if service == self._process.service else service
+        return {name: _plain(value) for name, value in self._resources.of(named, instance).attributes.items()}
 
 
 def resource_of(process: Process) -> Resource:

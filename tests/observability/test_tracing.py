@@ -251,6 +251,14 @@ def test_the_environment_has_the_first_word_on_the_name(monkeypatch: pytest.Monk
     assert span.resource.attributes["service.instance.id"] == "w-1"
 
 
+def test_a_supervisor_that_was_named_tells_its_own_part_of_a_run_by_that_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_SERVICE_NAME", "my-own")
+    world = World(Process(service="handoff-supervisor", instance="sup-1"))
+    live.run_ended(RUN, Tape().start().hand("a").result("a").finish().entries, nobody)
+    world.end()
+    assert {span.service for span in world.kept.ours} == {"handoff-client", "my-own", "handoff-worker-reader"}
+
+
 def test_nothing_is_begun_unless_somebody_wants_to_know() -> None:
     assert not is_wanted({}, PROCESS)
     assert not is_wanted({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_SDK_DISABLED": " TRUE "}, PROCESS)

@@ -1,6 +1,7 @@
 """One trace for each run, whole and linked, sent by real processes, whoever is killed on the way."""
 
 import asyncio
+import json
 import time
 from collections.abc import Iterator
 from typing import cast
@@ -51,6 +52,7 @@ async def told(run: Run, jaeger: Collector) -> list[Received]:
     """All spans of the run, once as many have come as its record has."""
     expected = spans_of(run.id, await run.past())
     await until(lambda: len(jaeger.of(run.id)) >= len(expected))
+    assert {span.trace for span in jaeger.spans} == {run.id}, "everything is in the trace of the run"
     return jaeger.of(run.id)
 
 
@@ -95,8 +97,22 @@ async def test_a_run_of_many_processes_is_one_whole_trace_that_agrees_with_its_r
     spans = await told(run, jaeger)
     assert_whole(spans)
     assert_agrees(spans, spans_of(run.id, await run.past()))
+    assert await in_file(stage, run) == {(span.id, span.parent, span.name, span.service) for span in spans}
     scopes = {span.scope for span in spans if span.kind == "client"}
     assert scopes == {"com.anthropic.sdk.python"}, "the calls are told by the SDK itself"
+
+
+async def in_file(stage: Stage, run: Run) -> set[tuple[str, str, str, str]]:
+    """Id, parent, name and service of each span in the file that `handoff trace` writes for Jaeger."""
+    file = stage.directory / "run.json"
+    assert await stage.start("trace", run.id, "--format", "otlp", "-o", str(file)).ended() == 0
+    return {
+        (span["spanId"], span.get("parentSpanId", ""), span["name"], of["value"]["stringValue"])
+        for process in json.loads(file.read_bytes())["resourceSpans"]
+        for of in process["resource"]["attributes"]
+        if of["key"] == "service.name"
+        for span in process["scopeSpans"][0]["spans"]
+    }
 
 
 def assert_agrees(sent_spans: list[Received], recorded: list[Span]) -> None:
@@ -192,7 +208,7 @@ async def test_a_killed_supervisor_leaves_no_hole(stage: Stage, jaeger: Collecto
     assert (await asyncio.wait_for(run.answer(), 30)).status == "complete"
     spans = await told(run, jaeger)
     assert_whole(spans)
-    assert {span.id for span in spans} == {span.id for span in spans_of(run.id, await run.past())}
+    assert_agrees(spans, spans_of(run.id, await run.past()))
     assert [span.name for span in spans].count("plan") == 1
 
 
@@ -212,7 +228,7 @@ async def test_a_supervisor_killed_right_after_the_answer_leaves_the_story_to_th
     await stage.supervisor()
     spans = await told(run, jaeger)
     assert_whole(spans)
-    assert {span.id for span in spans} == {span.id for span in spans_of(run.id, await run.past())}
+    assert_agrees(spans, spans_of(run.id, await run.past()))
 
 
 async def test_a_killed_worker_leaves_no_hole_and_both_executions_show(stage: Stage, jaeger: Collector) -> None:
@@ -227,10 +243,25 @@ async def test_a_killed_worker_leaves_no_hole_and_both_executions_show(stage: St
     assert (await asyncio.wait_for(run.answer(), 30)).status == "complete"
     spans = await told(run, jaeger)
     assert_whole(spans)
-    assert {span.id for span in spans} == {span.id for span in spans_of(run.id, await run.past())}
+    assert_agrees(spans, spans_of(run.id, await run.past()))
     executions = sorted((s for s in spans if s.name == "invoke_agent reader"), key=lambda span: span.start_ns)
     assert [span.error for span in executions] == [True, False]
     assert executions[0].id in executions[1].links
+
+
+async def test_an_actor_that_is_told_to_stop_sends_what_is_left(stage: Stage, jaeger: Collector) -> None:
+    await stage.model(reading())
+    watched(stage, jaeger)
+    stage.environment["OTEL_BSP_SCHEDULE_DELAY"] = "60000"
+    actors = await asyncio.gather(stage.supervisor(), stage.worker("reader", "echo"))
+    run = await stage.ask(text="Read the book")
+    assert (await asyncio.wait_for(run.answer(), 30)).status == "complete"
+    for actor in actors:
+        actor.process.terminate()
+    assert [await actor.ended(within_s=8) for actor in actors] == [0, 0]
+    spans = await told(run, jaeger)
+    assert_whole(spans)
+    assert_agrees(spans, spans_of(run.id, await run.past()))
 
 
 async def test_a_collector_that_is_away_costs_nothing_but_one_line(stage: Stage) -> None:
