@@ -18,6 +18,7 @@ from protocol.messages import Usage
 HOST = "OTEL_EXPORTER_PROMETHEUS_HOST"
 PORTS_TRIED = 20
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
+ABSURD = 1e15
 TOKENS = (1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304)
 
 log = structlog.get_logger()
@@ -38,8 +39,10 @@ class Metrics:
         }
 
     def note(self, measures: Iterable[Measure]) -> None:
-        """Take these figures in."""
+        """Take these figures in, but for those that nobody can mean: a sum never gets rid of them again."""
         for measure in measures:
+            if not 0 <= measure.value < ABSURD:
+                continue
             if counter := self._counters.get(measure.name):
                 counter.add(measure.value, measure.told)
             else:

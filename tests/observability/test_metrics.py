@@ -57,6 +57,14 @@ def readings(reader: InMemoryMetricReader) -> dict[str, list[Any]]:
     return {m.name: list(m.data.data_points) for r in data.resource_metrics for s in r.scope_metrics for m in s.metrics}
 
 
+def test_figures_that_nobody_can_mean_spoil_no_sum() -> None:
+    reader = InMemoryMetricReader()
+    metrics = Metrics([reader], Resource({}))
+    metrics.note(Measure(names.TOKENS[0], value, {}) for value in (5, 10**30, -3, 2))
+    assert [point.value for point in readings(reader)[names.TOKENS[0]]] == [7]
+    metrics.close(1)
+
+
 def test_a_call_to_a_model_is_a_latency_and_two_counts_of_tokens() -> None:
     reader = InMemoryMetricReader()
     metrics = Metrics([reader], Resource({}))
