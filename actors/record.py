@@ -4,6 +4,7 @@ import msgspec
 import structlog
 
 from actors.bus.port import Bus, Stored
+from observability.redaction import redacted
 from protocol import codec, streams, subjects
 from protocol.controls import Control
 from protocol.errors import UndecodableError
@@ -66,6 +67,10 @@ def _decode(kind: str, stored: Stored) -> Entry:
 def _own(result: Result, stored: Stored) -> Result:
     """The subject says whose result it is: it was checked against the writer's rights, the body was not."""
     run, _, worker, task, attempt = subjects.address_of(stored.subject)
+    if result.error:
+        # A worker in another language may have looked after no secret; reasons in events are made of this.
+        fault = msgspec.structs.replace(result.error, message=redacted(result.error.message))
+        result = msgspec.structs.replace(result, error=fault)
     if (result.run, result.task, result.attempt) == (run, task, attempt):
         return result
     return msgspec.structs.replace(result, run=run, worker=worker, task=task, attempt=attempt)

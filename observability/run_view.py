@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from observability import names, span_ids
+from observability.redaction import redacted
 from observability.run_record import Attempt, Entry, Record, sorted_record
 from observability.run_spans import spans_of
 from observability.span import Moment, Span
@@ -219,7 +220,7 @@ def _reason(record: Record, task: str) -> str:
     for at in record.log:
         match at.event:
             case GaveUp(task=name, reason=reason) | Skipped(task=name, cause=reason) if name == task:
-                return reason
+                return redacted(reason)
             case _:
                 pass
     return ""

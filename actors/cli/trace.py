@@ -16,6 +16,7 @@ from actors.cli.terminal import clean, console, one_line, tell, write
 from actors.cli.tree import Line, Node, lines, took, tree
 from actors.record import Recorded, read_run
 from observability.otlp_json import otlp_json
+from observability.redaction import redacted
 from observability.run_view import RunView, view_of
 from observability.trace_json import trace_of
 from observability.wording import count, seconds, spent
@@ -147,7 +148,7 @@ def cut(text: str, width: int) -> str:
 def _head(view: RunView) -> list[str]:
     told = [f"run      {view.record.run}", f"status   {view.status} after {seconds(view.client.seconds)}"]
     if text := view.record.request.text:
-        told.append(f"request  {one_line(text, 200)}")
+        told.append(f"request  {one_line(redacted(text), 200)}")
     return [*told, f"spent    {spent(view.usage)}", "", f"{'at':>8} {'took':>7} {'':{BAR + 2}}"]
 
 

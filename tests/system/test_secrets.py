@@ -36,6 +36,8 @@ SCRIPT: dict[str, object] = {
     ]
 }
 
+FORMS = (("--format", "tree"), ("--format", "json"), ("--format", "otlp"), ("--format", "html", "--no-content"))
+
 
 @pytest.fixture
 def jaeger() -> Iterator[Collector]:
@@ -94,6 +96,11 @@ async def test_a_canary_is_found_nowhere_but_in_what_was_said(stage: Stage, jaeg
     for actor in stage.actors:
         if actor.name != stage.actors[0].name:  # the scripted model is asked by us: it may know what was said
             assert not found_in(actor.log.read_text()), actor.name
+    for one in (run, bad):
+        for form in FORMS:
+            file = stage.directory / "trace"
+            assert await stage.start("trace", one.id, *form, "-o", str(file)).ended() == 0
+            assert not found_in(file.read_text()), form
     for entry in await run.past():
         text = codec.encode(entry.message).decode()
         assert not found_in(text, KEY, IN_HEADER)
