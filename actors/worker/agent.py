@@ -41,7 +41,6 @@ from protocol.messages import Fault, Handoff
 from protocol.steps import ModelCalled, ToolCalled
 
 TOOLS_AT_ONCE = 8
-LONGEST_LOGGED = 500
 
 log = structlog.get_logger()
 
@@ -197,7 +196,7 @@ class Agent:
         try:
             return await tool.call(arguments, key=key, settings=self._settings), False
         except ToolError as error:
-            log.info("tool.failed", tool=name, error=str(error)[:LONGEST_LOGGED])
+            log.info("tool.failed", tool=name, characters=len(str(error)))  # what it said is content
             return str(error), True
 
 

@@ -22,6 +22,12 @@ IN_TOOL = "canary-tool-55bb02"
 IN_HEADER = "canary-header-33cc03"
 CANARIES = (KEY, IN_PROMPT, IN_TOOL, IN_HEADER)
 
+
+def open_safe(number: int) -> dict[str, object]:
+    """Ask for a safe; the second one fails, and says what lies in it."""
+    return {"name": "open_safe", "input": {"number": number}}
+
+
 PLAN = {
     "goal": "Read",
     "tasks": [
@@ -31,7 +37,7 @@ PLAN = {
 SCRIPT: dict[str, object] = {
     "rules": [
         {"role": "planner", "plan": PLAN},
-        {"role": "worker", "turns": 1, "tool_use": [{"name": "open_safe", "input": {"number": 1}}]},
+        {"role": "worker", "turns": 1, "tool_use": [open_safe(1), open_safe(2)]},
         {"role": "worker", "turns": 3, "text": "Read."},
     ]
 }

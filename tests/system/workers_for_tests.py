@@ -111,7 +111,10 @@ def open_safe(number: int) -> str:
     Args:
         number: which safe
     """
-    return f"in safe {number} lies {os.environ.get('CANARY', 'nothing')}"
+    found = f"in safe {number} lies {os.environ.get('CANARY', 'nothing')}"
+    if number == 2:
+        raise ValueError(found)
+    return found
 
 
 def _leaky(handoff: Handoff) -> str:
