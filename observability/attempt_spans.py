@@ -1,5 +1,6 @@
 """The spans of one attempt at a task: its handoff, everyone who worked on it, their model calls and tool calls."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 import msgspec
@@ -37,12 +38,17 @@ def attempt_spans(attempt: Attempt, telling: Telling) -> Iterator[Span]:
     for number, steps in enumerate(executions):
         span = _execution(attempt, telling, common, number, times[number])
         yield _with_questions(span, steps) if steps else span
+        called: Counter[tuple[int, str]] = Counter()
         for at in steps:
             if isinstance(at.step, ModelCalled):
                 yield chat_span(at, turn, span)
                 turn += 1
             elif isinstance(at.step, ToolCalled):
-                yield tool_span(attempt, at, turn - 1, span, content=telling.content)
+                same = called[turn, at.step.call]
+                called[turn, at.step.call] += 1
+                told = tool_span(attempt, at, turn - 1, span, content=telling.content)
+                again = span_ids.tool(span.id, turn - 1, at.step.call, same)
+                yield msgspec.structs.replace(told, id=again) if same else told
 
 
 def execution_times(attempt: Attempt, executions: list[list[StepAt]], end_ns: int) -> list[tuple[int, int]]:

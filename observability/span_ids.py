@@ -32,9 +32,9 @@ def execution(run: str, task: str, attempt: int, number: int) -> str:
     return span_id(run, "execution", task, attempt, number)
 
 
-def tool(execution: str, turn: int, call: str) -> str:
-    """One call of a tool, answering one turn of the model."""
-    return span_id(execution, "tool", turn, call)
+def tool(execution: str, turn: int, call: str, number: int = 0) -> str:
+    """One call of a tool, answering one turn of the model; `number` counts those that the model called the same."""
+    return span_id(execution, "tool", turn, call, *((number,) if number else ()))
 
 
 def chat(parent: str, epoch_or_turn: int, number: int) -> str:

@@ -96,6 +96,14 @@ def test_whatever_a_worker_says_of_its_durations_no_span_ends_before_it_begins(t
     assert all(0 < span.start_ns <= span.end_ns < 1 << 63 for span in spans)
 
 
+def test_two_calls_that_a_model_gives_the_same_id_are_two_spans() -> None:
+    tape = Tape().start().hand("a").step("a", turn(("u1", "look_up"), ("u1", "look_up")), called("u1"), called("u1"))
+    tape.step("a", turn()).result("a").finish()
+    spans = spans_of(RUN, tape.entries)
+    assert_whole(spans)
+    assert len(some(spans, name="execute_tool look_up")) == 2
+
+
 def test_nothing_gives_no_trace() -> None:
     assert spans_of(RUN, list[Recorded]()) == []
 
