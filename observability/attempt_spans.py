@@ -11,7 +11,7 @@ from observability.redaction import redacted
 from observability.run_record import Attempt, StepAt
 from observability.span import Attributes, Link, Moment, Span, Status, Value, nanoseconds
 from protocol.messages import Result
-from protocol.steps import ConfirmAsked, Confirmed, ModelCalled, Taken, ToolCalled
+from protocol.steps import ConfirmAsked, Confirmed, ModelCalled, ToolCalled
 from protocol.subjects import TASK_TEMPLATE, durable
 
 LONGEST_ERROR = 1000
@@ -55,18 +55,20 @@ def execution_times(attempt: Attempt, executions: list[list[StepAt]], end_ns: in
     """When each execution began and ended; `end_ns` is the last known moment of the run."""
     begins = [_begin(attempt, executions, number) for number in range(len(executions))]
     ends = [*begins[1:], attempt.end_ns if attempt.result else end_ns]
+    if attempt.result and begins:
+        ends[attempt.counting] = attempt.end_ns
     return [(begun, max(begun, ended)) for begun, ended in zip(begins, ends, strict=bool(begins))]
 
 
 def outcome_of(attempt: Attempt, number: int, *, over: bool) -> str:
     """What came of an execution: its result's word, or that it was lost or nobody wants it any more."""
-    return names.LOST if number < attempt.takes else _outcome(attempt, over)
+    return _outcome(attempt, over) if number == attempt.counting else names.LOST
 
 
 def last_execution(attempt: Attempt) -> str:
-    """The span of whoever had it last."""
+    """The span of whoever's result counts, or had it last."""
     run, _, _, task, number = attempt.address
-    return span_ids.execution(run, task, number, attempt.takes)
+    return span_ids.execution(run, task, number, attempt.counting)
 
 
 def link(trace: str, span: str, why: str) -> Link:
@@ -125,7 +127,7 @@ def _dispatch(attempt: Attempt, telling: Telling, common: Attributes, times: lis
 
 def _execution(attempt: Attempt, telling: Telling, common: Attributes, number: int, times: tuple[int, int]) -> Span:
     run, team, worker, task, attempted = attempt.address
-    lost = number < attempt.takes
+    lost = number != attempt.counting
     outcome = outcome_of(attempt, number, over=telling.over)
     attributes = {**common} | _messaging(attempt, "process") | {names.OPERATION: "invoke_agent"}
     attributes |= {names.GROUP: durable(team, worker), names.EXECUTION: number, names.OUTCOME: outcome}
@@ -193,6 +195,5 @@ def _outcome(attempt: Attempt, over: bool) -> str:
 def _instance(attempt: Attempt, number: int) -> str:
     """Which process it was; of the first one only its result tells."""
     if number:
-        claims = [at.step.instance for at in attempt.steps if isinstance(at.step, Taken)]
-        return claims[number - 1]
-    return attempt.result.instance if attempt.result and not attempt.takes else ""
+        return attempt.claims[number - 1]
+    return attempt.result.instance if attempt.result and attempt.counting == 0 else ""

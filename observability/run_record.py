@@ -58,9 +58,18 @@ class Attempt(msgspec.Struct, kw_only=True):
     end_ns: int = 0
 
     @property
-    def takes(self) -> int:
-        """How often it was taken after the first time."""
-        return sum(isinstance(at.step, Taken) for at in self.steps)
+    def claims(self) -> list[str]:
+        """Who took it after the first time, in order."""
+        return [at.step.instance for at in self.steps if isinstance(at.step, Taken)]
+
+    @property
+    def counting(self) -> int:
+        """Which execution its result is of; without one, the last. One that was replaced may still have been first."""
+        takers = self.claims
+        if self.result is None or not self.result.instance or not takers:
+            return len(takers)
+        own = [number for number, instance in enumerate(takers, 1) if instance == self.result.instance]
+        return own[-1] if own else 0
 
     def executions(self) -> list[list[StepAt]]:
         """The steps of each worker that had it, one after the other; each but the first begins with its `taken`."""

@@ -102,11 +102,12 @@ class BigRun:
         )  # fmt: skip
         began = self.now
         self._add(address.handoff, handoff, 0.02)
-        for step in self._steps(task, killed=attempt == 1 and task.id.startswith("t4-")):
+        killed = attempt == 1 and task.id.startswith("t4-")
+        for step in self._steps(task, killed=killed):
             self._add(address.steps, step, self.random.uniform(0.2, 0.8))
         error = Fault(kind="timeout", message="the tool did not answer within 5 s", retryable=True) if fails else None
         result = Result(
-            run=RUN, task=task.id, attempt=attempt, worker=task.worker, instance=f"{task.worker}-1",
+            run=RUN, task=task.id, attempt=attempt, worker=task.worker, instance=f"{task.worker}-{2 if killed else 1}",
             status="failed" if fails else "completed", output="" if fails else self._said(task.id), error=error,
             usage=_usage(self.now - began), confidence=None if fails else 0.8,
         )  # fmt: skip

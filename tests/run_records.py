@@ -80,12 +80,14 @@ class Tape:
     def result(
         self, task: str, worker: str = "reader", attempt: int = 1, *, error: Fault | None = None, seconds: float = 0.05
     ) -> "Tape":
+        taken = [entry.message for entry in self.entries if entry.subject == self._address(task, worker, attempt).steps]
+        instances = [step.instance for step in taken if isinstance(step, Taken)]
         result = Result(
             run=self.run,
             task=task,
             attempt=attempt,
             worker=worker,
-            instance=f"{worker}-1",
+            instance=[f"{worker}-1", *instances][-1],
             status="failed" if error else "completed",
             output="out",
             error=error,

@@ -11,7 +11,7 @@ from observability import names, span_ids
 from observability.run_spans import spans_of, told_elsewhere
 from observability.span import Span
 from protocol.events import Planned
-from protocol.messages import Fault
+from protocol.messages import Fault, Result
 from protocol.steps import Taken
 
 
@@ -94,6 +94,20 @@ def test_whatever_a_worker_says_of_its_durations_no_span_ends_before_it_begins(t
     spans = spans_of(RUN, tape.entries)
     assert_whole(spans)
     assert all(0 < span.start_ns <= span.end_ns < 1 << 63 for span in spans)
+
+
+def test_a_worker_that_was_replaced_but_gave_its_result_first_is_the_one_that_counts() -> None:
+    tape = Tape().start().hand("a").step("a", Taken(instance="reader-2", delivery=2)).result("a")
+    stored = tape.entries[-1]
+    assert isinstance(stored.message, Result)
+    by_the_first = msgspec.structs.replace(stored.message, instance="reader-1")
+    tape.entries[-1] = msgspec.structs.replace(stored, message=by_the_first)
+    spans = spans_of(RUN, tape.hand("b", "reader", 1, "a").result("b").finish().entries)
+    assert_whole(spans)
+    first, second, _ = some(spans, name="invoke_agent reader")
+    assert (first.instance, first.attributes[names.OUTCOME], first.status) == ("reader-1", "completed", "unset")
+    assert (second.instance, second.attributes[names.OUTCOME], second.status) == ("reader-2", names.LOST, "error")
+    assert [link.span for link in one(spans, id=span_ids.dispatch(RUN, "b", 1)).links] == [first.id]
 
 
 def test_two_calls_that_a_model_gives_the_same_id_are_two_spans() -> None:
