@@ -4,6 +4,8 @@ So a span can be named before it is written, by a process that may not live to w
 end gives it the same id.
 """
 
+from functools import lru_cache
+
 from protocol.ids import span_id
 
 
@@ -12,6 +14,7 @@ def client(run: str) -> str:
     return span_id(run, "client")
 
 
+@lru_cache(maxsize=4096)
 def root(run: str) -> str:
     """The whole run, as the supervisors see it."""
     return span_id(run, "run")
@@ -22,11 +25,13 @@ def thought(run: str, role: str, *which: str | int) -> str:
     return span_id(run, role, *which)
 
 
+@lru_cache(maxsize=4096)
 def dispatch(run: str, task: str, attempt: int) -> str:
     """One handoff. It travels in the `traceparent` of the message."""
     return span_id(run, "dispatch", task, attempt)
 
 
+@lru_cache(maxsize=4096)
 def execution(run: str, task: str, attempt: int, number: int) -> str:
     """One worker at one attempt; `number` counts those who took it before."""
     return span_id(run, "execution", task, attempt, number)
