@@ -1,7 +1,9 @@
 import asyncio
 from collections.abc import AsyncGenerator
+from pathlib import Path
 
 import pytest
+import uvloop
 from hypothesis import given
 from hypothesis import strategies as st
 from nats.aio.client import Client
@@ -113,3 +115,23 @@ async def test_a_listener_that_was_ended_hears_nothing_more(client: LeanClient) 
     await client.publish("lean.end", b"two")
     await barrier(client)
     assert got == [b"one"]
+
+
+@pytest.mark.process
+def test_it_can_be_closed_while_the_server_is_away_and_something_waits_to_be_sent(tmp_path: Path) -> None:
+    async def live() -> None:
+        lost = asyncio.Event()
+
+        async def gone() -> None:
+            lost.set()
+
+        async with NatsServer(tmp_path) as server:
+            client = LeanClient()
+            await client.connect(server.url, disconnected_cb=gone)  # pyright: ignore[reportUnknownMemberType]
+            await server.kill()
+            await asyncio.wait_for(lost.wait(), 10)
+            await client.publish("lean.late", b"nobody hears this")
+            await client.close()
+            assert client.is_closed
+
+    uvloop.run(live())  # the loop of the actors: asyncio's own lets a write to a closed socket pass

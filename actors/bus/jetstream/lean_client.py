@@ -43,6 +43,12 @@ class LeanClient(Client):
         self._straight[subscription._id] = heard  # pyright: ignore[reportPrivateUsage]
         return subscription
 
+    async def close(self) -> None:
+        """Let go of the server. What it is not there to hear is dropped: the original writes it to a closed socket."""
+        if not self.is_connected or self._is_cut():
+            self._pending, self._pending_data_size = [], 0
+        await super().close()
+
     async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
         heard, subscription = self._straight.get(sid), self._subs.get(sid)
         if heard is None:
@@ -99,6 +105,11 @@ class LeanClient(Client):
         if writer is None or writer.transport.is_closing() or writer.transport.get_write_buffer_size():
             return None
         return writer.transport
+
+    def _is_cut(self) -> bool:
+        """Whether the socket is closed, though nobody has noticed yet."""
+        writer = self._transport._io_writer if isinstance(self._transport, TcpTransport) else None  # pyright: ignore[reportPrivateUsage]
+        return writer is not None and writer.transport.is_closing()
 
 
 def _command(subject: str, reply: str, payload: bytes, headers: dict[str, Any] | None) -> bytes | None:
