@@ -89,7 +89,8 @@ def _control(reject: str | None, file: str | None) -> Control:
 
 async def _decide(run: Run, control: Control) -> int:
     progress, waits = Progress(Limits()), Waits()
-    for entry in await run.past():
+    past = await run.past()
+    for entry in past:
         progress.take(entry, 0.0)
         waits.take(entry)
     if progress.proposed is None:
@@ -98,7 +99,7 @@ async def _decide(run: Run, control: Control) -> int:
     await run.control(control)
     try:
         async with asyncio.timeout(WAIT_S):
-            said, code = await _outcome(run, control, progress.state)
+            said, code = await outcome(run, control, progress.state, past[-1].seq)
     except TimeoutError:
         said, code = f"was told; nothing has come of it yet: see handoff show {run.id[:SHORT]}", 0
     tell(f"run {run.id[:SHORT]} {said}")
@@ -115,8 +116,11 @@ def _why_not(state: RunState) -> str:
     return "does not wait for approval: " + ("somebody has decided" if state.proposed else "there is no plan yet")
 
 
-async def _outcome(run: Run, control: Control, before: RunState) -> tuple[str, int]:
-    """What the run did about a control, in words, and the exit code for it."""
+async def outcome(run: Run, control: Control, before: RunState, since: int) -> tuple[str, int]:
+    """What the run did about a control, in words, and the exit code for it.
+
+    What was stored up to `since` was said about others: a plan that replaced a refused one counts its controls anew.
+    """
     progress = Progress(Limits())
     refused = False
     async for entry in run.record():
@@ -125,7 +129,7 @@ async def _outcome(run: Run, control: Control, before: RunState) -> tuple[str, i
         new = len(state.rejections) > len(before.rejections)
         refused = refused or (new and state.rejections[-1].reviewed)
         match entry.message:
-            case Waiting(reason=reason, control=heard) if heard > before.controls_done and isinstance(control, Edit):
+            case Waiting(reason=reason, control=heard) if heard and entry.seq > since and isinstance(control, Edit):
                 return f"still waits: {reason}", USAGE
             case PlanRejected(faults=faults, reviewed=False) if refused:
                 tell(f"no plan yet: {'; '.join(faults)}")

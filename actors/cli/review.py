@@ -21,7 +21,7 @@ from actors.run.plan_check import plan_faults
 from actors.run.state import Limits
 from protocol.controls import Approve, Cancel, Control, Edit, Reject
 from protocol.errors import InvalidError
-from protocol.events import Planned
+from protocol.events import Planned, Waiting
 from protocol.messages import Estimate, Plan
 
 CHOICES = "[a]pprove, [r]eject with a comment, [e]dit, [q]uit: "
@@ -56,11 +56,14 @@ class Review:
         self._change = change
         self._progress = Progress(Limits())
         self._asked: tuple[int, int] | None = None
+        self._refused = ""
         self._talk: asyncio.Task[None] | None = None
 
     async def take(self, entry: Recorded) -> None:
         """Take in one message of the record: it may be a reason to ask, or to stop asking."""
         self._progress.take(entry, 0.0)
+        if isinstance(entry.message, Waiting) and entry.message.control:
+            self._refused = entry.message.reason
         state, planned = self._progress.state, self._progress.proposed
         turn = (len(state.rejections), state.controls_done) if planned else None
         if turn != self._asked:
@@ -81,6 +84,9 @@ class Review:
     async def _review(self, planned: Planned) -> None:
         self._stage.pause()
         try:
+            if refused := self._refused:
+                self._refused = ""
+                tell(one_line(refused))
             tell_plan(planned)
             await self._run.control(await decision(planned.plan, self._ask, self._change))
         except EOFError:

@@ -9,15 +9,17 @@ import pytest
 
 from actors.bus.memory.bus import MemoryBus
 from actors.bus.memory.server import MemoryServer
+from actors.cli.approve import outcome
 from actors.cli.review import Review, change_in_editor, decision, estimated
 from actors.client import Client, Run
 from actors.clock import SystemClock
 from actors.record import Recorded
+from actors.run.state import Limits, RunState
 from actors.settings import Settings
-from protocol import subjects
+from protocol import codec, subjects
 from protocol.controls import Approve, Cancel, Control, Edit, Reject
 from protocol.errors import InvalidError
-from protocol.events import Event, Planned, PlanRejected, Started
+from protocol.events import Approved, Event, Planned, PlanRejected, Started, Waiting
 from protocol.ids import new_run_id
 from protocol.messages import Estimate, Plan, Request, Task
 from tests.cli.running import Process, handoff, plan_json, task
@@ -92,10 +94,15 @@ def test_an_estimate_tells_what_a_plan_comes_to() -> None:
 
 
 @pytest.fixture
-async def run() -> AsyncGenerator[Run]:
+async def bus() -> AsyncGenerator[MemoryBus]:
     bus = MemoryBus(MemoryServer(Settings(), SystemClock()))
-    yield Client(bus, settings=Settings()).run(new_run_id())
+    yield bus
     await bus.close()
+
+
+@pytest.fixture
+def run(bus: MemoryBus) -> Run:
+    return Client(bus, settings=Settings()).run(new_run_id())
 
 
 class Reviewed:
@@ -163,6 +170,38 @@ async def test_a_person_who_goes_away_is_told_how_to_come_back(run: Run, capsys:
     await reviewed.review.close()
     assert f"handoff approve {run.id[:8]}" in capsys.readouterr().err
     assert await reviewed.said(0) == []
+
+
+async def test_a_person_is_told_why_the_plan_they_edited_cannot_run(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reviewed = Reviewed(run, Person("e", "a", old='"w"', new='"ghost"'))
+    await reviewed.begin()
+    (edit,) = await reviewed.said(1)
+    await reviewed.take(edit, Waiting(reason="the edited plan cannot run: there is no ghost", control=1))
+    assert await reviewed.said(2) == [edit, Approve(revision=1)]
+    await reviewed.review.close()
+    assert capsys.readouterr().err.count("the edited plan cannot run: there is no ghost\n") == 1
+
+
+async def test_what_was_said_about_an_earlier_plan_is_no_answer_to_an_edit(run: Run, bus: MemoryBus) -> None:
+    request = Request(id=run.id, text="Why?", team="default", review=True)
+    edit, circle = Edit(plan=PLAN), "the edited plan cannot run: a circle"
+
+    async def store(*messages: Event | Control) -> None:
+        for message in messages:
+            is_said = isinstance(message, Edit | Reject)
+            await bus.publish((subjects.control if is_said else subjects.log)(run.id), codec.encode(message))
+
+    await store(Started(epoch=1, supervisor="s", request=request), Planned(plan=PLAN))
+    await store(edit, Waiting(reason=circle, control=1), Reject(comment="no"))
+    await store(PlanRejected(faults=("no",), reviewed=True), Planned(plan=PLAN))
+    before, past = RunState(Limits()), await run.past()
+    for entry in past:
+        before.fold(entry.message, entry.time)
+    await store(edit, Approved(plan=PLAN, control=1))
+    said = await asyncio.wait_for(outcome(run, edit, before, past[-1].seq), 5)
+    assert said == ("goes on: another plan is approved (1 task)", 0)
 
 
 def scripted(worker: str) -> dict[str, object]:
