@@ -184,6 +184,7 @@ class Screen:
         if not rows:
             what = "asking" if self._progress.state.request is None else "planning"
             what = "waiting for approval" if self._progress.proposed else what
+            what = answer.status if (answer := self._progress.state.answer) else what
             return f"{what} · {elapsed_s:.1f}s"
         states = Counter(row.state for row in rows)
         parts = [count(len(rows), "task"), *(f"{states[state]} {state}" for state in MARKS if states[state])]

@@ -252,6 +252,18 @@ def test_a_screen_is_never_bigger_than_the_terminal(tasks: int, width: int, heig
     assert f"{tasks:,} tasks" in text
 
 
+def test_a_screen_of_a_run_that_ended_before_its_plan_was_approved_says_how() -> None:
+    tape = Tape(a_task("a"), review=True)
+    screen, console = screen_of(tape, 80, 24)
+
+    def text() -> str:
+        return "".join(segment.text for line in console.render_lines(screen.drawn()) for segment in line)
+
+    assert "waiting for approval ·" in text()
+    tape.log(Finished(answer=Answer(run=RUN, status="cancelled")))
+    assert ("cancelled ·" in text(), "planning" in text()) == (True, False)
+
+
 def test_a_screen_says_that_the_bus_is_away_until_it_is_back() -> None:
     tape = Tape(a_task("a"))
     screen, console = screen_of(tape, 80, 24)
