@@ -96,7 +96,10 @@ async def _ask(wanted: Wanted, request: Request, options: Options, asking: Askin
     async with opened(wanted, asking.interrupt) as (bus, settings), Client(bus, settings=settings) as client:
         run = await asking.interrupt.guard(client.submit(request))
         if options["detach"]:
-            write(run.id)
+            if options["as_json"]:
+                write_json({"run": run.id})
+            else:
+                write(run.id)
             return 0
         view = view_of(settings, request.text or _goal(request), plain=asking.verbose)
         try:

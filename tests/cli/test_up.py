@@ -196,6 +196,8 @@ def test_a_run_is_left_alone_found_again_and_cancelled(up: Up, there: Here) -> N
     assert detached.code == 0
     run = detached.out.strip()
     assert len(run) == 32
+    as_data = there("ask", "--plan", "-", "--detach", "--json", stdin=errands("walk").encode())
+    assert len(as_data.data["run"]) == 32
 
     def summary() -> dict[str, Any]:
         rows: list[dict[str, Any]] = there("runs", "--json").data
