@@ -86,7 +86,10 @@ class Scripted:
 
 def read_script(path: Path) -> Script:
     """The script in a file, or InvalidError with every fault and where it is."""
-    text = path.read_bytes()
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise InvalidError([f"script {path}: {error.strerror}"]) from error
     try:
         return _parsed(text)
     except msgspec.DecodeError as whole:

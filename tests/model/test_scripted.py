@@ -200,3 +200,6 @@ async def test_a_script_that_cannot_be_read_stops_the_server_from_starting(tmp_p
     with pytest.raises(InvalidError):
         async with offline_server(script=kept(tmp_path / "script", "[{]")):
             pass
+    with pytest.raises(InvalidError, match="No such file"):
+        async with offline_server(script=tmp_path / "elsewhere"):
+            pass
