@@ -170,6 +170,7 @@ async def asked_in_sql(model: AnthropicModel, intent: str) -> str:
         ("What is the total revenue by region?", ["SUM(revenue)", "GROUP BY region"]),
         ("What was the average revenue in the Far East?", ["AVG(revenue)", "region IN ('Far East')"]),
         ("Which region had the highest revenue in 2024?", ["IN ('2024')", "DESC"]),
+        ("Which region grew fastest?", ["substr(quarter, 1, 4) AS year", "GROUP BY substr(quarter, 1, 4), region"]),
         ("How many sales were there in the South?", ["COUNT(*)", "'South'"]),
         ("Compare sales revenue of North and South in 2023 and 2024", ["'North', 'South'", "'2023', '2024'"]),
     ],

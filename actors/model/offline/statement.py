@@ -77,6 +77,7 @@ def _measure(question: str, table: Table) -> tuple[str, str]:
 
 def _groups(question: str, table: Table, values: Values, years: Sequence[str]) -> list[Group]:
     asked = set(words(question))
+    yearly = len(years) > 1 or bool(asked & {"year", "annual"}) or operation(question) == "growth"
     groups: list[Group] = []
     for column in table.columns:
         known = values.get(column.name, ())
@@ -85,7 +86,7 @@ def _groups(question: str, table: Table, values: Values, years: Sequence[str]) -
         called = column.numeric is not True and len(known) <= MOST_GROUPS and _called(question, column)
         if called or named:
             groups.append(Group(sql=column.name, title=column.name))
-        elif _dated(column, known) and (len(years) > 1 or "year" in asked or "annual" in asked):
+        elif yearly and _dated(column, known):
             groups.append(Group(sql=_year_of(column), title="year"))
     if not groups and asked & _EACH:
         text = [column for column in table.columns if 1 < len(set(values.get(column.name, ()))) <= 12]
