@@ -5,6 +5,10 @@ def main() -> int:
     """Run the command line; the value is the exit code."""
     import sys
 
-    from actors.cli.door import run
+    from actors.cli.exit_code import INTERRUPTED
 
+    try:
+        from actors.cli.door import run
+    except KeyboardInterrupt:  # loading takes a moment, and a person may think better of it
+        return INTERRUPTED
     return run(sys.argv[1:])

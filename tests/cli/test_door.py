@@ -1,8 +1,11 @@
 import os
+import sys
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 
 import pytest
 
+from actors.cli import main
 from actors.cli.app import COMMANDS, handoff
 from protocol.errors import BusError, DeniedError, InvalidError, UnreachableError
 from tests.cli.running import Here
@@ -14,6 +17,20 @@ def failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
         raise error
 
     monkeypatch.setattr(handoff, "main", main)
+
+
+class Impatient(MetaPathFinder):
+    """A person who presses Ctrl-C while the door is loaded."""
+
+    def find_spec(self, fullname: str, *_: object) -> None:
+        if fullname == "actors.cli.door":
+            raise KeyboardInterrupt
+
+
+def test_an_interrupt_while_loading_is_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "actors.cli.door")
+    monkeypatch.setattr(sys, "meta_path", [Impatient(), *sys.meta_path])
+    assert main() == 130
 
 
 @pytest.mark.parametrize(
