@@ -189,4 +189,6 @@ def _out_of_range(values: Mapping[str, Any]) -> list[str]:
             faults.append(f"{name}: must be above 0 (got {value!r})")
     if (level := values.get("log_level", "info")) not in LOG_LEVELS:
         faults.append(f"log_level: must be one of {', '.join(LOG_LEVELS)} (got {level!r})")
+    if (url := values.get("anthropic_base_url")) and not url.startswith(("http://", "https://")):
+        faults.append(f"anthropic_base_url: must begin with http:// or https:// (got {url!r})")
     return faults

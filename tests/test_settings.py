@@ -83,7 +83,7 @@ def test_an_empty_variable_counts_as_not_set() -> None:
 
 @pytest.mark.parametrize(("variable", "name"), ENVIRONMENT.items())
 def test_variables_that_other_programs_know_are_read(variable: str, name: str) -> None:
-    assert getattr(read_settings({variable: "x"}), name) == "x"
+    assert getattr(read_settings({variable: "http://x"}), name) == "http://x"
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -167,6 +167,12 @@ def test_a_file_that_is_no_text_is_a_fault(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_there_is_no_fault(tmp_path: Path) -> None:
     assert read_settings({}, file=tmp_path / "none.toml") == Settings()
+
+
+def test_an_address_of_a_model_that_is_none_is_a_fault() -> None:
+    (fault,) = faults_of({"ANTHROPIC_BASE_URL": "127.0.0.1:8123"})
+    assert "anthropic_base_url: must begin with http:// or https:// (got '127.0.0.1:8123')" in fault
+    assert read_settings({"ANTHROPIC_BASE_URL": "https://x"}).anthropic_base_url == "https://x"
 
 
 def test_without_key_and_address_the_model_is_offline() -> None:

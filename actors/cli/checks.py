@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -45,7 +46,7 @@ async def check_all(settings: Settings, timeout_s: float) -> list[Check]:
         checks.append(Check(name=BUS, state="warn", found="none is running", advice=advice))
     else:
         checks += await _check_bus(settings, timeout_s)
-    return [*checks, check_model(settings), check_sdk()]
+    return [*checks, await check_model(settings, timeout_s), check_sdk()]
 
 
 def unreachable(checks: list[Check]) -> bool:
@@ -152,15 +153,32 @@ async def _check_dead(bus: JetStreamBus) -> Check:
     return Check(name="dead letters", state="warn", found=str(number), advice="see `handoff dead`")
 
 
-def check_model(settings: Settings) -> Check:
-    """What stands behind the workers; a key is never shown."""
+async def check_model(settings: Settings, timeout_s: float) -> Check:
+    """What stands behind the workers, and whether somebody listens at an address of one's own; a key is never shown."""
     if settings.offline:
         advice = "answers come from rules; set ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL for a language model"
         return Check(name="model", state="ok", found="offline", advice=advice)
     key = "key set" if settings.anthropic_api_key else "no key"
     where = f", at {shown(settings.anthropic_base_url)}" if settings.anthropic_base_url else ""
     names = sorted({settings.model_planner, settings.model_synthesizer, settings.model_worker})
-    return Check(name="model", state="ok", found=f"{', '.join(names)} ({key}{where})")
+    found = f"{', '.join(names)} ({key}{where})"
+    if not where or await _listens(settings.anthropic_base_url, timeout_s):
+        return Check(name="model", state="ok", found=found)
+    advice = "nobody listens there: start that server, or set ANTHROPIC_BASE_URL to where it is"
+    return Check(name="model", state="warn", found=found, advice=advice)
+
+
+async def _listens(url: str, timeout_s: float) -> bool:
+    """Whether a connection can be had; nothing is asked, so nothing is paid."""
+    parts = urlsplit(url)
+    try:
+        async with asyncio.timeout(timeout_s):
+            port = parts.port or (443 if parts.scheme == "https" else 80)
+            _, writer = await asyncio.open_connection(parts.hostname, port)
+    except (OSError, ValueError, TimeoutError):
+        return False
+    writer.close()
+    return True
 
 
 def check_sdk() -> Check:

@@ -146,6 +146,19 @@ def test_without_a_bus_the_doctor_warns_and_the_teams_are_told(here: Here) -> No
     assert "researcher" in here("teams").out
 
 
+def test_the_doctor_looks_whether_somebody_listens_at_the_address_of_the_model(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def model() -> tuple[str, bool]:
+        check = next(check for check in here("doctor", "--json").data if check["name"] == "model")
+        return check["state"], "nobody listens there" in check["advice"]
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", f"http://127.0.0.1:{server.getsockname()[1]}")
+        assert model() == ("ok", False)
+    assert model() == ("warn", True)
+
+
 def test_dead_letters_are_put_back_by_number_or_all(here: Here) -> None:
     assert here("dead", "redrive").code == 2
     assert here("dead", "redrive", "1", "--all").code == 2
