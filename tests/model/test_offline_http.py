@@ -15,6 +15,9 @@ from anthropic.types import Message
 from actors.model.offline import NAME, NOTE
 from actors.model.scripted import Rule, Script, ScriptedTool
 from actors.model.serving import offline_server
+from actors.run.board import TaskState
+from actors.supervisor.prompts import intent_tool, refining
+from protocol.messages import Task
 
 ROOT = Path(__file__).parents[2]
 HI: list[Any] = [{"role": "user", "content": "hi"}]
@@ -203,6 +206,20 @@ async def test_a_tool_that_is_forced_is_used_whatever_it_is(client: anthropic.As
     assert use.type == "tool_use"
     assert use.input["level"] == 2
     assert NOTE in str(use.input["intent"])
+
+
+async def test_a_task_that_failed_is_asked_again_in_the_words_it_had(client: anthropic.AsyncAnthropic) -> None:
+    task = TaskState(Task(id="a", worker="w", intent="Count bolts & nuts where size < 3"))
+    tool = intent_tool()
+    message = await create(
+        client,
+        messages=[{"role": "user", "content": refining(task)}],
+        tools=[{"name": tool.name, "input_schema": tool.schema}],
+        tool_choice={"type": "tool", "name": tool.name},
+    )
+    use = message.content[0]
+    assert use.type == "tool_use"
+    assert use.input == {"intent": "Count bolts & nuts where size < 3"}
 
 
 async def test_a_port_that_is_taken_is_an_error_that_names_it(url: str) -> None:

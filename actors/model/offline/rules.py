@@ -1,10 +1,13 @@
 """The rules: who is asked, and so who answers."""
 
+from xml.sax.saxutils import unescape
+
 from actors.model.offline.app import Reaction
 from actors.model.offline.figures import numbers
 from actors.model.offline.planner import plan
 from actors.model.offline.request import Asked
 from actors.model.offline.schema import Hints, filled, properties
+from actors.model.offline.sections import section
 from actors.model.offline.synthesizer import synthesize
 from actors.model.offline.turn import Spoken, ToolCall, text_turn, tool_turn
 from actors.model.offline.words import shortened
@@ -31,6 +34,10 @@ def react(asked: Asked) -> Reaction:
 
 
 def _echo(asked: Asked) -> Spoken:
+    if (intent := section(asked.user_texts[-1], "intent")) is not None:
+        return Spoken(
+            text=unescape(intent)
+        )  # other words for a task that failed: rules know none, so it stays as it is
     return text_turn(f"There is no rule for this. What was asked: {shortened(asked.user_texts[-1], 500)}")
 
 
