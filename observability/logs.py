@@ -32,7 +32,7 @@ def configure_logs(level: str, *, json: bool | None = None, **always: str) -> No
     else:
         # It writes exceptions itself (plainly: no values of variables), so the whole is looked at once more.
         people = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
-        processors += [redact, people, cast("Processor", _redact_line)]
+        processors += [redact, _trace_last, people, cast("Processor", _redact_line)]
     structlog.configure(
         processors=processors,
         wrapper_class=structlog.make_filtering_bound_logger(number),
@@ -49,6 +49,13 @@ def trace_of(error: BaseException) -> str:
     """Where an error came from, short enough for a log: the end of the trace says most."""
     text = "".join(traceback.format_exception(error))
     return text if len(text) <= LONGEST_TRACE else "… " + text[-LONGEST_TRACE:]
+
+
+def _trace_last(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Put a trace below its line, as people read it, instead of among the keys."""
+    if "trace" in event:
+        event["exception"] = event.pop("trace")
+    return event
 
 
 def add_place(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:

@@ -73,6 +73,15 @@ def test_logs_are_for_people_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> N
     assert not err.getvalue().startswith("{")
 
 
+def test_a_trace_stands_below_its_line_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    err = stderr(monkeypatch, terminal=True)
+    configure_logs("info")
+    structlog.get_logger().warning("task.failed", task="t1", trace="Traceback:\n  line 8\nValueError: no")
+    first, *below = err.getvalue().splitlines()
+    assert "task.failed" in first
+    assert below == ["Traceback:", "  line 8", "ValueError: no"]
+
+
 def test_the_form_can_be_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     err = stderr(monkeypatch, terminal=True)
     configure_logs("info", json=True)
