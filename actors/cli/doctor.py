@@ -8,7 +8,7 @@ from actors.cli.checks import Check, check_all, unreachable
 from actors.cli.exit_code import COMPLETE, FAILED, UNREACHABLE
 from actors.cli.interrupt import Interrupt, interruptible
 from actors.cli.options import Place, json_option, placed
-from actors.cli.terminal import clean, console, write, write_json
+from actors.cli.terminal import clean, console, wrapped, write, write_json
 
 STYLES = {"ok": "green", "warn": "yellow", "fail": "red"}
 
@@ -36,10 +36,13 @@ def doctor(place: Place, *, as_json: bool) -> int:
 
 def _tell(check: Check) -> None:
     advice = f": {check.advice}" if check.advice else ""
-    line = f"{check.name:<12} {check.found}{advice}"
+    line = f"{check.state:<5} {check.name:<12} {check.found}{advice}"
     if not sys.stdout.isatty():
-        write(f"{check.state:<5} {line}")
+        write(line)
         return
     from rich.text import Text
 
-    console(sys.stdout).print(Text.assemble((f"{check.state:<5} ", STYLES[check.state]), clean(line)))
+    screen = console(sys.stdout)
+    text = Text(wrapped(clean(line), screen.width))
+    text.stylize(STYLES[check.state], 0, len(check.state))
+    screen.print(text)

@@ -13,7 +13,7 @@ from actors.cli.looking import look
 from actors.cli.options import Place, json_option, placed
 from actors.cli.review import how_to_approve, write_plan
 from actors.cli.story import Story, TaskStory, story_of, story_of_waiting, tree_of
-from actors.cli.terminal import one_line, table, write, write_json
+from actors.cli.terminal import one_line, table, write, write_json, write_words
 from actors.cli.wording import age, cost, count, disputed, judged, seconds, spent, timed
 from actors.record import read_run
 from actors.run.state import Limits
@@ -60,14 +60,14 @@ async def _read(bus: JetStreamBus, run: str, limits: Limits) -> Story:
 
 def tell(story: Story, *, full: bool) -> None:
     """The run for a person, on standard output."""
-    write(f"run      {story.run}")
-    write(f"status   {story.status}, team {story.team}, begun {age(time.time() - story.began)} ago")
+    write_words(f"run      {story.run}")
+    write_words(f"status   {story.status}, team {story.team}, begun {age(time.time() - story.began)} ago")
     if story.request and story.request.text:
-        write(f"request  {story.request.text if full else one_line(story.request.text, 400)}")
+        write_words(f"request  {story.request.text if full else one_line(story.request.text, 400)}")
     for faults in story.refused_plans:
-        write(f"refused  {'; '.join(faults)}")
+        write_words(f"refused  {'; '.join(faults)}")
     for reason in story.waits:
-        write(f"waited   {reason}")
+        write_words(f"waited   {reason}")
     if story.proposed:
         write("")
         write_plan(story.proposed, sys.stdout)
@@ -86,9 +86,9 @@ def _tell_plan(story: Story) -> None:
     rows += [[name, *_cells(task)] for name, task in tasks.items()]  # of earlier revisions
     table(HEADERS, rows)
     for revision in story.revisions:
-        write(f"\nrevision {revision.number}: {'; '.join(revision.reasons)}")
+        write_words(f"\nrevision {revision.number}: {'; '.join(revision.reasons)}")
         for change in revision.changes:
-            write(f"  {one_line(change, 200)}")
+            write_words(f"  {one_line(change, 200)}")
 
 
 def _cells(task: TaskStory) -> list[str]:
@@ -104,35 +104,38 @@ def _indent(depth: int) -> str:
 
 def _tell_task(task: TaskStory, *, full: bool) -> None:
     who = f"{task.worker} {task.instance}".strip()
-    write(f"\n── {task.id} · {who} · {task.status}")
-    write(f"asked: {task.intent if full else one_line(task.intent, 200)}")
+    write_words(f"\n── {task.id} · {who} · {task.status}")
+    write_words(f"asked: {task.intent if full else one_line(task.intent, 200)}")
     if task.error:
-        write(f"error: {task.error.message}")
+        write_words(f"error: {task.error.message}")
     elif task.cause:
-        write(f"cause: {task.cause}")
+        write_words(f"cause: {task.cause}")
     if task.output:
-        write(task.output if full else shortened(task.output))
+        if full:
+            write(task.output)  # as it is: it may be code, or be copied from here
+        else:
+            write_words(shortened(task.output))
 
 
 def _tell_end(story: Story) -> None:
-    write("\n── answer")
+    write_words("\n── answer")
     if story.answer is None:
-        write("not yet")
+        write_words("not yet")
         if story.status == "review":
-            write(f"the plan waits for approval: {how_to_approve(story.run)}")
-        write(f"\nso far {spent(story.usage)}")
+            write_words(f"the plan waits for approval: {how_to_approve(story.run)}")
+        write_words(f"\nso far {spent(story.usage)}")
         _tell_spending(story)
         return
     write_markdown(story.answer.text)
     write("")
     for gap in story.answer.gaps:
-        write(f"gap: {gap}")
+        write_words(f"gap: {gap}")
     for found in story.answer.contradictions:
-        write(disputed(found))
+        write_words(disputed(found))
     if known := judged(story.answer):
-        write(known)
-    write(timed(story.answer))
-    write(spent(story.usage))
+        write_words(known)
+    write_words(timed(story.answer))
+    write_words(spent(story.usage))
     _tell_spending(story)
 
 

@@ -40,6 +40,11 @@ def write(text: str) -> None:
     sys.stdout.write(f"{clean(text) if sys.stdout.isatty() else text}\n")
 
 
+def write_words(text: str) -> None:
+    """Write words for a person on standard output; on a terminal, lines are broken between them."""
+    write(wrapped(clean(text), shutil.get_terminal_size().columns) if sys.stdout.isatty() else text)
+
+
 def write_json(value: object) -> None:
     """Write a result as JSON on standard output."""
     sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from actors.cli.terminal import clean, one_line, table
+from actors.cli.terminal import clean, one_line, table, write_words
 
 
 @given(st.text())
@@ -28,6 +28,19 @@ def test_a_line_is_never_longer_than_it_may_be(text: str, most: int) -> None:
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
+
+
+def test_words_are_not_broken_on_a_terminal_and_lines_are_not_broken_for_a_pipe(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    line = "- Customers opened nine charging tickets between 12 and 20 August. [incident.md]"
+    for into, lines in ((Terminal(), 3), (io.StringIO(), 1)):
+        monkeypatch.setattr("sys.stdout", into)
+        write_words(f"{line}\nshort")
+        *broken, short, end = into.getvalue().split("\n")
+        assert (len(broken), short, end) == (lines, "short", "")
+        assert " ".join(part.strip() for part in broken) == line
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
