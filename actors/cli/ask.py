@@ -18,6 +18,7 @@ from actors.cli.interrupt import Interrupt, interruptible
 from actors.cli.opening import Wanted, opened
 from actors.cli.options import POSITIVE, Place, json_option, placed
 from actors.cli.terminal import tell, write, write_json
+from actors.cli.wording import about
 from actors.client import Client, Run, checked
 from actors.launcher.embedded import find
 from actors.settings import Settings
@@ -101,7 +102,7 @@ async def _ask(wanted: Wanted, request: Request, options: Options, asking: Askin
             else:
                 write(run.id)
             return 0
-        view = view_of(settings, request.text or _goal(request), plain=asking.verbose)
+        view = view_of(settings, about(request, None), plain=asking.verbose)
         try:
             answer = await follow(run, bus, view, asking.interrupt)
         except BrokenPipeError:
@@ -131,7 +132,3 @@ def _is_our_bus(settings: Settings) -> bool:
     """Whether the embedded bus was started by this command, and stops with it."""
     address = find(settings.home_dir)
     return address is not None and address.owner == os.getpid()
-
-
-def _goal(request: Request) -> str:
-    return request.plan.goal if request.plan else ""

@@ -6,6 +6,7 @@ from typing import Literal
 import msgspec
 
 from actors.bus.port import Bus, Stored
+from actors.cli.wording import about
 from protocol import codec, streams, subjects
 from protocol.errors import InvalidError, UndecodableError
 from protocol.events import Approved, Event, Finished, Planned, PlanRejected, Replanned, Started
@@ -51,7 +52,7 @@ async def waiting_requests(bus: Bus) -> dict[str, Summary]:
             continue  # a supervisor will bury it
         run = request.id or derived_run_id(streams.REQUESTS, stored.seq, stored.time_ns)
         team = subjects.request_team(stored.subject)
-        found[run] = Summary(run=run, status="waiting", team=team, began=stored.time, text=request.text)
+        found[run] = Summary(run=run, status="waiting", team=team, began=stored.time, text=about(request, None))
     return found
 
 
@@ -104,7 +105,7 @@ async def _summary(bus: Bus, run: str) -> Summary | None:
         seconds=answer.timing.wall_s if answer else None,
         tasks=len(plan.tasks) if plan else 0,
         done=len(done & {task.id for task in plan.tasks}) if plan else 0,
-        text=started[0].request.text or (plan.goal if plan else ""),
+        text=about(started[0].request, plan),
     )
 
 

@@ -1,9 +1,15 @@
 """How figures and findings are said to a person."""
 
 from observability.wording import MINUTE, age, cost, count, seconds, spent
-from protocol.messages import Answer, Contradiction
+from protocol.messages import Answer, Contradiction, Plan, Request
 
-__all__ = ["MINUTE", "age", "cost", "count", "disputed", "judged", "seconds", "spent", "timed"]
+__all__ = ["MINUTE", "about", "age", "cost", "count", "disputed", "judged", "seconds", "spent", "timed"]
+
+
+def about(request: Request, plan: Plan | None) -> str:
+    """What a run is about: its text, else the goal of its plan, else what its first task is to do."""
+    plan = plan or request.plan
+    return request.text or (plan.goal or next((task.intent for task in plan.tasks), "") if plan else "")
 
 
 def disputed(found: Contradiction) -> str:

@@ -1,7 +1,7 @@
 import pytest
 
 from actors.cli import wording
-from protocol.messages import Answer, Timing, Usage
+from protocol.messages import Answer, Plan, Request, Task, Timing, Usage
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,12 @@ def test_time_is_told_against_the_time_of_the_tasks_one_after_the_other() -> Non
     timing = Timing(wall_s=1.0, sequential_s=3.0, critical_path_s=0.9, speedup=3.0)
     said = wording.timed(Answer(run="a" * 32, status="partial", timing=timing))
     assert said == "partial in 1.00s · sequential 3.00s · speed-up 3.00x · critical path 0.90s"
+
+
+def test_a_run_is_about_its_text_or_else_about_its_plan() -> None:
+    plan = Plan(tasks=(Task(id="a", worker="w", intent="count the bolts"),))
+    goal = Plan(tasks=plan.tasks, goal="Bolts")
+    assert wording.about(Request(text="How many?", plan=goal), None) == "How many?"
+    assert wording.about(Request(plan=goal), None) == "Bolts"
+    assert wording.about(Request(), plan) == "count the bolts"
+    assert wording.about(Request(), None) == ""
