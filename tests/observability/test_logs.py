@@ -198,6 +198,7 @@ def test_secrets_are_blanked_out_by_their_look_too(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("name", ["nats.aio.client", "anthropic", "httpx2", "uvicorn.error"])
 def test_what_libraries_log_comes_out_as_our_own_lines(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     err = stderr(monkeypatch)
+    logging.getLogger(name).setLevel(logging.NOTSET)  # a server that ran in this process before may have silenced it
     configure_logs("info", actor="supervisor")
     logging.getLogger(name).warning("lost %s", "nats://me:hunter22@host")
     logging.getLogger(name).info("chatter")
