@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from actors.model.port import Reply
 
-_FENCE = re.compile(r"```[a-zA-Z]*\s*\n\s*(?=\{)")
+_FENCE = re.compile(r"```[a-zA-Z]*[ \t\r]*\n\s*(?=\{)")
 _decoder = json.JSONDecoder()
 MOST_STARTS = 200
 """How many opening braces are tried; text that has more is not an answer in JSON."""

@@ -31,7 +31,8 @@ SUCCESS = "A line such as `1: the second, because it is newer` for every contrad
 
 LONGEST_CLAIM = 500
 
-_LINE = re.compile(r"^\W*(\d+)\W*[:.)]\W*\s*(\S.*)$", re.MULTILINE)
+_LINE = re.compile(r"^[^\w\n]{0,16}(\d{1,6})[^\w\n]{0,16}[:.)][^\w\n]*(\w.*)$", re.MULTILINE)
+"""Bounded within its line: a judge is a worker like any other, and may write anything."""
 
 
 class Verdict(msgspec.Struct, frozen=True):
