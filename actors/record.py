@@ -71,7 +71,7 @@ def _own(result: Result, stored: Stored) -> Result:
         # A worker in another language may have looked after no secret; reasons in events are made of this.
         fault = msgspec.structs.replace(result.error, message=redacted(result.error.message))
         result = msgspec.structs.replace(result, error=fault)
-    if (result.run, result.task, result.attempt) == (run, task, attempt):
+    if (result.run, result.worker, result.task, result.attempt) == (run, worker, task, attempt):
         return result
     return msgspec.structs.replace(result, run=run, worker=worker, task=task, attempt=attempt)
 

@@ -80,12 +80,28 @@ def open_contradictions(state: RunState) -> list[Contradiction]:
 
 
 def joined(state: RunState) -> str:
-    """The results as they are: those that nothing else was built on, or all if these are lost."""
+    """The results as they are, without those that went into a result at the end of the plan."""
     results = completed(state)
-    last = [result for result in results if not state.tasks[result.task].dependents] or results
+    used = _used(state, [result.task for result in results if _is_end(state, result.task)])
+    last = [result for result in results if result.task not in used]
     if len(last) == 1:
         return last[0].output
     return "\n\n".join(f"## {result.task} ({result.worker})\n\n{result.output}" for result in last)
+
+
+def _is_end(state: RunState, name: str) -> bool:
+    """Whether the plan builds nothing on a task; what it has dropped does not count."""
+    return all(state.tasks[follower].status == "dropped" for follower in state.tasks[name].dependents)
+
+
+def _used(state: RunState, ends: list[str]) -> set[str]:
+    """Everything that these are built on, near and far."""
+    used: set[str] = set()
+    while ends:
+        new = set(state.tasks[ends.pop()].task.depends_on) - used
+        used |= new
+        ends += new
+    return used
 
 
 def timing_of(state: RunState, now: float) -> Timing:
@@ -157,7 +173,7 @@ def _confidence(state: RunState) -> float | None:
         known.append(state.synthesis.confidence)
     if not known:
         return None
-    lowered = sum(known) / len(known)
+    lowered = sum(min(1.0, max(0.0, sure)) for sure in known) / len(known)
     lowered *= (1 - GAP_COST) ** len(gaps_of(state)) * (1 - OPEN_COST) ** len(open_contradictions(state))
     return round(lowered, 3)
 

@@ -6,7 +6,7 @@ Each change costs what it touches, not the size of the plan: a fan-out of a thou
 from collections.abc import Iterable
 from typing import Literal
 
-from protocol.messages import Budget, Plan, Result, Task
+from protocol.messages import Budget, Handoff, Plan, Result, Task
 
 Status = Literal["waiting", "ready", "handed", "returned", "resting", "completed", "failed", "skipped", "dropped"]
 UNDER_WAY = frozenset({"ready", "resting", "handed"})
@@ -106,22 +106,24 @@ class Board:
         state = self.tasks.get(name)
         return state is None or (attempt > state.attempt and state.status not in SETTLED)
 
-    def hand_out(self, name: str, attempt: int, budget: Budget) -> None:
-        """A task is with a worker."""
-        state = self.tasks.get(name)
-        if state and state.status == "dropped" and attempt == state.attempt and not _reported(state):
+    def hand_out(self, handoff: Handoff) -> None:
+        """A task is with the worker that it is meant for."""
+        name, state = handoff.task, self.tasks.get(handoff.task)
+        if state is None or (handoff.to_agent, handoff.attempt) != (state.worker, state.attempt):
+            return
+        if state.status == "dropped" and not _reported(state):
             self.unwanted[name] = None
-        if state is None or state.status not in ("ready", "resting") or attempt != state.attempt:
+        if state.status not in ("ready", "resting"):
             return
         state.status = "handed"
-        state.reserved = budget
+        state.reserved = handoff.budget
         self.ready.pop(name, None)
         self.resting.pop(name, None)
 
     def take_back(self, result: Result) -> bool:
-        """A result came; whether it counts. What is not completed waits for a decision."""
+        """A result came; whether it counts: nobody speaks for another. What is not completed waits for a decision."""
         state = self.tasks.get(result.task)
-        if state is None or state.status not in UNDER_WAY or result.attempt != state.attempt:
+        if state is None or state.status not in UNDER_WAY or not _is_from(state, result):
             return False
         self.ready.pop(result.task, None)
         self.resting.pop(result.task, None)
@@ -136,7 +138,7 @@ class Board:
     def report(self, result: Result) -> bool:
         """A worker let go of a task that was dropped meanwhile; whether what it spent is news."""
         state = self.tasks.get(result.task)
-        if state is None or result.task not in self.unwanted or result.attempt != state.attempt:
+        if state is None or result.task not in self.unwanted or not _is_from(state, result):
             return False
         del self.unwanted[result.task]
         state.result = result
@@ -208,6 +210,10 @@ class Board:
     def _forget(self, name: str) -> None:
         for due in (self.ready, self.returned, self.lost, self.resting):
             due.pop(name, None)
+
+
+def _is_from(state: TaskState, result: Result) -> bool:
+    return (result.worker, result.attempt) == (state.worker, state.attempt)
 
 
 def _reported(state: TaskState) -> bool:

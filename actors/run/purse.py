@@ -17,13 +17,15 @@ def left(state: RunState) -> Budget:
     budget = state.request.budget if state.request else Budget()
     if budget == Budget():
         return budget
-    spent, reserved = state.spent, state.reserved
-    steps = spent.model_calls + spent.tool_calls + (reserved.steps or 0)
-    return Budget(
-        tokens=None if budget.tokens is None else budget.tokens - spent.tokens - (reserved.tokens or 0),
-        steps=None if budget.steps is None else budget.steps - steps,
-        usd=None if budget.usd is None else budget.usd - (spent.usd or 0.0) - (reserved.usd or 0.0),
+    spent, reserved = state.spent, [task.reserved for task in state.handed]
+    # Whoever does not know what it costs must not hide what the others have spent.
+    usd = sum(usage.usd or 0.0 for usage in state.spending.values())
+    gone = Budget(
+        tokens=spent.tokens + sum(share.tokens or 0 for share in reserved),
+        steps=spent.model_calls + spent.tool_calls + sum(share.steps or 0 for share in reserved),
+        usd=usd + sum(share.usd or 0.0 for share in reserved),
     )
+    return less(budget, gone)
 
 
 def is_empty(rest: Budget) -> bool:

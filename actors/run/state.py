@@ -31,8 +31,11 @@ from protocol.events import (
     Synthesized,
     Waiting,
 )
-from protocol.messages import Answer, Budget, Handoff, Plan, Request, Result, Usage
+from protocol.messages import Answer, Handoff, Plan, Request, Result, Usage
 from protocol.steps import Step
+
+LONGEST_FINDING = 4000
+"""What is found goes into the record once more, with the plan that comes of it."""
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -173,7 +176,7 @@ class RunState:
         if board.is_early(message.task, message.attempt):
             self._early.append(message)
         elif isinstance(message, Handoff):
-            board.hand_out(message.task, message.attempt, message.budget)
+            board.hand_out(message)
         else:
             self._result(message, board)
 
@@ -191,14 +194,15 @@ class RunState:
             return
         self._spend(message.worker, message.usage)
         if message.status == "completed" and message.findings and board is self.board:
-            found = "; ".join(message.findings)
+            found = "; ".join(message.findings)[:LONGEST_FINDING]
             self.why_replan.append(f"{message.task} ({message.worker}) found: {found}")
 
     def _review_clock(self, message: Planned | PlanRejected | Approved | Replanned | ReplanFailed, at: float) -> None:
         """How long a person was waited for: from a plan to what was said about it, by the times these were stored."""
         if isinstance(message, Planned) and self.plan is None and self.proposed is None:
             self.review_began = at if self.request is not None and self.request.review else None
-        elif self.review_began is not None and (isinstance(message, Approved) or _is_refusal(message)):
+        refused = isinstance(message, PlanRejected) and message.reviewed
+        if self.review_began is not None and (refused or isinstance(message, Approved)):
             self.waited_s += max(0.0, at - self.review_began)
             self.review_began = None
 
@@ -227,11 +231,19 @@ class RunState:
             case Replanned():
                 if message.plan.revision == self.revision + 1:
                     self._spend("planner", message.usage)
-                    self._begin(message.plan)
+                    self._replace(message)
             case ReplanFailed():
                 self._spend("planner", message.usage)
                 self.why_replan.clear()
                 self.asked_for_more = self.replan_failed = True
+
+    def _replace(self, message: Replanned) -> None:
+        """Go on with the new plan, unless it came too late; what was found while it was made is still news."""
+        if self.expired:
+            return
+        news = [reason for reason in self.why_replan if reason not in message.reasons]
+        self._begin(message.plan)
+        self.why_replan += news
 
     def _begin(self, plan: Plan) -> None:
         if self.synthesis is not None and self.synthesis.more:
@@ -283,17 +295,3 @@ class RunState:
     def spent(self) -> Usage:
         """What the run has cost so far."""
         return sum(self.spending.values(), Usage())
-
-    @property
-    def reserved(self) -> Budget:
-        """What the tasks under way may still spend."""
-        shares = [task.reserved for task in self.handed]
-        return Budget(
-            tokens=sum(share.tokens or 0 for share in shares),
-            steps=sum(share.steps or 0 for share in shares),
-            usd=sum(share.usd or 0.0 for share in shares),
-        )
-
-
-def _is_refusal(message: Event) -> bool:
-    return isinstance(message, PlanRejected) and message.reviewed

@@ -60,7 +60,10 @@ def running(*tasks: Task, synthesis: bool = True) -> RunState:
 def hand_out(state: RunState) -> list[str]:
     due = [decision for decision in decide(state, 101.0) if isinstance(decision, Dispatch)]
     for d in due:
-        state.fold(Handoff(run=RUN, task=d.task.id, attempt=d.attempt, from_agent="s", to_agent="w", intent="x"), 101.0)
+        handoff = Handoff(
+            run=RUN, task=d.task.id, attempt=d.attempt, from_agent="s", to_agent=d.worker, intent="x", budget=d.budget
+        )
+        state.fold(handoff, 101.0)
     return [d.task.id for d in due]
 
 
@@ -70,7 +73,7 @@ def give_back(state: RunState, name: str, error: Fault | None = None, output: st
             run=RUN,
             task=name,
             attempt=state.tasks[name].attempt,
-            worker="w",
+            worker=state.tasks[name].worker,
             status="failed" if error else "completed",
             output=output,
             error=error,
@@ -222,7 +225,8 @@ def test_a_worker_that_is_shunned_is_passed_over_where_somebody_else_can_do_it()
 
 def decline(state: RunState, name: str) -> None:
     state.fold(
-        Result(run=RUN, task=name, attempt=1, worker="w", status="declined", output="it is a config issue"), 102.0
+        Result(run=RUN, task=name, attempt=1, worker=f"w-{name}", status="declined", output="it is a config issue"),
+        102.0,
     )
 
 
@@ -252,7 +256,9 @@ def test_without_a_new_plan_the_declined_task_is_given_up() -> None:
 def test_findings_that_break_the_plan_ask_for_a_new_one() -> None:
     state = running(task("a"), task("b", "a"))
     hand_out(state)
-    state.fold(Result(run=RUN, task="a", attempt=1, worker="w", status="completed", findings=("it is no bug",)), 102.0)
+    state.fold(
+        Result(run=RUN, task="a", attempt=1, worker="w-a", status="completed", findings=("it is no bug",)), 102.0
+    )
     decisions = decide(state, 103.0)
     assert any(isinstance(d, CallReplanner) and "it is no bug" in d.reasons[0] for d in decisions)
     assert not any(isinstance(d, Dispatch) for d in decisions), "nothing new starts on a broken premise"
@@ -325,7 +331,7 @@ def test_shares_of_a_budget_never_add_up_to_more_than_there_is() -> None:
                 task=dispatch.task.id,
                 attempt=1,
                 from_agent="s",
-                to_agent="w",
+                to_agent=dispatch.worker,
                 intent="x",
                 budget=dispatch.budget,
             ),
@@ -341,7 +347,7 @@ def test_when_the_budget_is_spent_the_rest_is_left_undone_and_said() -> None:
     hand_out(state)
     state.fold(
         Result(
-            run=RUN, task="a", attempt=1, worker="w", status="completed", output="x", usage=Usage(output_tokens=150)
+            run=RUN, task="a", attempt=1, worker="w-a", status="completed", output="x", usage=Usage(output_tokens=150)
         ),
         102.0,
     )

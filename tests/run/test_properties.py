@@ -294,11 +294,11 @@ def test_no_more_is_spent_than_allowed_but_for_the_calls_under_way(
     one.overshoot = overshoot
     for _ in range(2000):
         going = one.step()
-        spent, reserved = one.state.spent, one.state.reserved
+        spent, reserved = one.state.spent, [task.reserved for task in one.state.handed]
         assert spent.tokens <= tokens + overshoot * one.most_out
-        assert spent.model_calls + spent.tool_calls + (reserved.steps or 0) <= steps
+        assert spent.model_calls + spent.tool_calls + sum(share.steps or 0 for share in reserved) <= steps
         if not overshoot:
-            assert spent.tokens + (reserved.tokens or 0) <= tokens
+            assert spent.tokens + sum(share.tokens or 0 for share in reserved) <= tokens
         if not going:
             break
     assert one.answer.status in ("complete", "partial", "failed")
