@@ -1,13 +1,12 @@
 """The answer: what a finished run says, put together from its state."""
 
 from actors.run.board import TaskState
+from actors.run.plan_check import few
 from actors.run.state import RunState
 from protocol.errors import TooLargeError
 from protocol.messages import Answer, AnswerStatus, Contradiction, Result, Timing
 
 GAP_COST = 0.1
-MOST_GAPS = 100
-LONGEST_GAP = 600
 OPEN_COST = 0.15
 
 
@@ -51,20 +50,14 @@ def gaps_of(state: RunState) -> list[str]:
     if state.plan is None:
         if state.expired and state.proposed:
             return [f"nobody approved the plan within {state.limits.review_s:g} s"]
-        faults = _few(list(state.rejections[-1].faults)) if state.rejections else []
+        faults = few(state.rejections[-1].faults) if state.rejections else []
         return faults or (["the deadline passed before there was a plan"] if state.expired else [])
     gaps = [gap for task in state.tasks.values() if (gap := _gap(state, task))]
     if state.synthesis:
         gaps += [gap for gap in (*state.synthesis.gaps, *state.synthesis.more) if gap not in gaps]
         if state.synthesis.failed:
             gaps.append(f"the results stand side by side: {state.synthesis.failed}")
-    return _few(gaps)
-
-
-def _few(gaps: list[str]) -> list[str]:
-    """As many, and as long, as a message can hold and a person will read."""
-    short = [gap if len(gap) <= LONGEST_GAP else gap[:LONGEST_GAP] + " …" for gap in gaps[:MOST_GAPS]]
-    return short + ([f"and {len(gaps) - MOST_GAPS} more"] if len(gaps) > MOST_GAPS else [])
+    return few(gaps)
 
 
 def contradictions_of(state: RunState) -> tuple[Contradiction, ...]:

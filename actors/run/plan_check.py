@@ -9,6 +9,14 @@ from protocol.messages import Budget, Plan, Request, Task
 LEAST_TOKENS = 500
 """A task that spends less than this cannot even be read by a model."""
 
+MOST, LONGEST = 100, 600
+
+
+def few(sentences: Sequence[str]) -> list[str]:
+    """As many, and as long, as a message can hold and a person will read."""
+    short = [one if len(one) <= LONGEST else one[:LONGEST] + " …" for one in sentences[:MOST]]
+    return short + ([f"and {len(sentences) - MOST} more"] if len(sentences) > MOST else [])
+
 
 def request_faults(request: Request) -> list[str]:
     """Why this request cannot be acted on."""
@@ -32,15 +40,22 @@ def plan_faults(plan: Plan, most_tasks: int, workers: Collection[str] | None = N
     faults += _dependency_faults(plan.tasks)
     if workers is not None:
         faults += unknown_workers(plan, workers)
-    if not faults and (circle := find_cycle(plan.tasks)):
+    if circle := find_cycle(plan.tasks):
         faults.append("the tasks wait for each other in a circle: " + " → ".join(circle))
-    return faults
+    return few(faults)
 
 
-def planner_faults(plan: Plan, most_tasks: int, workers: Collection[str], budget: Budget) -> list[str]:
-    """Why a planner's plan must not run: all of the above, and what only a planner can be held to."""
+def planner_faults(
+    plan: Plan, most_tasks: int, workers: Collection[str], budget: Budget, kept: Collection[str] = ()
+) -> list[str]:
+    """Why a planner's plan must not run: all of the above, and what only a planner can be held to.
+
+    The words of tasks that are `kept` from a plan before are not the planner's: perhaps a client wrote them.
+    """
     faults = plan_faults(plan, most_tasks, workers)
     for task in plan.tasks:
+        if task.id in kept:
+            continue
         if not task.success.strip():
             faults.append(f"task {task.id!r} has no success criterion")
         if task.intent.strip() and (why := vagueness(task.intent)):
@@ -66,7 +81,7 @@ def unknown_workers(plan: Plan, workers: Collection[str]) -> list[str]:
             faults.append(f"task {task.id!r} is for {task.worker!r}, and there is no such worker (known: {known})")
         if task.fallback is not None and task.fallback not in workers:
             faults.append(f"task {task.id!r} has the fallback {task.fallback!r}, and there is no such worker")
-    return faults
+    return few(faults)
 
 
 def _id_faults(tasks: Sequence[Task]) -> list[str]:
@@ -102,13 +117,17 @@ def _dependency_faults(tasks: Sequence[Task]) -> list[str]:
 
 
 def find_cycle(tasks: Sequence[Task]) -> list[str]:
-    """A circle of tasks that wait for each other, first and last the same; empty if there is none."""
-    needs = {task.id: task.depends_on for task in tasks}
-    left = {task.id: len(task.depends_on) for task in tasks}
-    dependents: dict[str, list[str]] = {task.id: [] for task in tasks}
-    for task in tasks:
-        for needed in task.depends_on:
-            dependents[needed].append(task.id)
+    """A circle of tasks that wait for each other, first and last the same; empty if there is none.
+
+    A task that waits for itself or for what is not there is another fault, and is told by itself.
+    """
+    ids = {task.id for task in tasks}
+    needs = {task.id: [name for name in task.depends_on if name in ids and name != task.id] for task in tasks}
+    left = {name: len(needed) for name, needed in needs.items()}
+    dependents: dict[str, list[str]] = {name: [] for name in ids}
+    for name, needed in needs.items():
+        for before in needed:
+            dependents[before].append(name)
     free = [name for name, count in left.items() if not count]
     while free:
         name = free.pop()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.run.plan_check import find_cycle, plan_faults, request_faults
+from actors.run.plan_check import find_cycle, plan_faults, request_faults, unknown_workers
 from protocol.messages import Plan, Request, Task
 
 
@@ -37,6 +37,20 @@ def test_a_bad_plan_is_refused_with_the_reason(tasks: tuple[Task, ...], fault: s
 def test_all_faults_are_told_at_once() -> None:
     faults = plan_faults(Plan(tasks=(task("a", "x"), task("a", worker="g h"), task("c", intent=""))), 5, {"w"})
     assert len(faults) >= 4
+
+
+def test_a_circle_is_told_beside_all_other_faults() -> None:
+    faults = plan_faults(Plan(tasks=(task("a", "b"), task("b", "a", "b", "x", worker="ghost"))), 5, {"w"})
+    for told in ("circle: a → b → a", "'x', which is not in the plan", "depends on itself", "no such worker"):
+        assert any(told in fault for fault in faults), (told, faults)
+
+
+def test_a_plan_that_is_wrong_all_over_is_refused_in_few_words() -> None:
+    tasks = tuple(task("x" * 5000, *(f"{n}.{m}" for m in range(50))) for n in range(900))
+    faults = plan_faults(Plan(tasks=tasks), 1000, {"w"})
+    assert sum(map(len, faults)) < 100_000
+    assert faults[-1].startswith("and ")
+    assert sum(map(len, unknown_workers(Plan(tasks=tasks), [f"worker{n}" for n in range(100)]))) < 100_000
 
 
 def test_a_good_plan_has_no_faults() -> None:
