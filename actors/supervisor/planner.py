@@ -74,10 +74,10 @@ class Planner:
             plan = msgspec.convert({**found, "revision": 1}, Plan)
         except msgspec.ValidationError as error:
             return None, [f"the plan does not fit its schema: {error}"]
-        wrong: list[str] = []
-        if state is not None:
-            plan, wrong = revised(state, plan)
-        return plan, wrong + planner_faults(plan, self._most_tasks, workers, request.budget)
+        if state is None:
+            return plan, planner_faults(plan, self._most_tasks, workers, request.budget)
+        plan, wrong = revised(state, plan)
+        return plan, wrong + planner_faults(plan, self._most_tasks, workers, request.budget, state.tasks)
 
 
 def planner_for(model: Model, settings: Settings, price: Price = nobody_knows) -> Planner:

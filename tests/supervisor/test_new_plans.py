@@ -1,0 +1,60 @@
+"""The planner asked for a new revision: what it is held to, and what it is not."""
+
+from collections.abc import Callable
+from typing import Any
+
+from run.folding import RUN, a_task, begun, handed_out, result_of
+
+from actors.model.port import Call, Reply
+from actors.run.state import RunState
+from actors.settings import Settings
+from actors.supervisor.planner import planner_for
+from protocol.events import Planned, ReplanFailed, Replanned
+from protocol.messages import Card, Plan, Request, Usage
+
+WORKERS = {"w": [Card(worker="w", instance="i")]}
+NEW = {"id": "ops", "worker": "w", "intent": "raise max_connections of the shop database", "success": "it is 100"}
+
+
+class Says:
+    """A model that hands in the same plan each time."""
+
+    def __init__(self, *tasks: dict[str, Any]) -> None:
+        self._plan = {"goal": "g", "tasks": list(tasks)}
+
+    async def call(self, call: Call, *, said: Callable[[str], None] | None = None) -> Reply:
+        block = {"type": "tool_use", "id": "u", "name": call.force, "input": self._plan}
+        return Reply(model="m", content=[block], stop_reason="tool_use", usage=Usage(model_calls=1))
+
+    async def close(self) -> None:
+        pass
+
+
+def under_way() -> RunState:
+    """A client's own plan, in its own short words and without criteria, half of it done."""
+    plan = Plan(tasks=(a_task("a"), a_task("b"), a_task("c", "a")))
+    state = begun(Request(id=RUN, text="t", plan=plan))
+    state.fold(Planned(plan=plan), 100.0)
+    handed_out(state)
+    state.fold(result_of("a", "done"), 102.0)
+    return state
+
+
+async def revised(*tasks: dict[str, Any]) -> Replanned | ReplanFailed:
+    return await planner_for(Says(*tasks), Settings()).replan(under_way(), WORKERS, ("it is a setting",))
+
+
+async def test_the_words_of_a_client_are_kept_as_they_are() -> None:
+    kept = {"id": "b", "worker": "w", "intent": "do b", "success": ""}
+    event = await revised(kept, NEW | {"depends_on": ["a"]})
+    assert isinstance(event, Replanned), event
+    assert [task.id for task in event.plan.tasks] == ["a", "b", "ops"]
+
+
+async def test_new_work_is_held_to_the_rules_of_a_planner() -> None:
+    event = await revised(NEW | {"intent": "analyze the data", "success": " "})
+    assert isinstance(event, ReplanFailed)
+    assert [fault.split(":")[0].split(" (")[0] for fault in event.faults] == [
+        "task 'ops' has no success criterion",
+        "task 'ops' is vague",
+    ]
