@@ -166,6 +166,11 @@ def card_team(key: str) -> str:
     return key.partition(".")[0]
 
 
+def card_worker(key: str) -> str:
+    """The kind of worker in the key of a card."""
+    return key.partition(".")[2].partition(".")[0]
+
+
 def breaker(team: str, worker: str) -> str:
     """Where the circuit breaker of a kind of worker stands."""
     return f"$KV.handoff_breakers.{team}.{worker}"

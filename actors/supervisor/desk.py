@@ -71,8 +71,9 @@ class Desk:
         live = await self.roster.live()
         # Whoever needs a stand-in is often gone, and its card with it: what it said last still holds.
         self._fallbacks.update((name, cards[0].fallback) for name, cards in live.items())
+        ghosts = await self.roster.unknown(other for other in self._fallbacks.values() if other)
         self._views[0] = View(
-            fallbacks={name: other for name, other in self._fallbacks.items() if other},
+            fallbacks={name: other for name, other in self._fallbacks.items() if other and other not in ghosts},
             shunned=await self.breakers.shunned(),
             alive=frozenset(live),
             costs=self.pricing.at_a_guess(live),

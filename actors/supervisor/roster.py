@@ -2,23 +2,32 @@
 
 from collections.abc import Iterable
 
+import msgspec
+
 from actors.bus.port import Bus
 from actors.clock import Clock
 from protocol import codec, streams, subjects
 from protocol.errors import UndecodableError
+from protocol.ids import is_token
 from protocol.messages import Card
 
 FRESH_S = 0.5
 
 
 async def read_cards(bus: Bus, team: str = "") -> list[tuple[str, Card]]:
-    """All live cards, with their team; those that cannot be read are passed over."""
+    """All live cards, with their team; those that cannot be read are passed over.
+
+    The key says whose card it is: it was checked against the writer's rights, the card was not.
+    """
     found: list[tuple[str, Card]] = []
     for key, data in (await bus.cards(f"{team}." if team else "")).items():
+        worker = subjects.card_worker(key)
         try:
-            found.append((subjects.card_team(key), codec.decode(data, Card)))
+            card = codec.decode(data, Card)
         except UndecodableError:
             continue
+        if is_token(worker):
+            found.append((subjects.card_team(key), msgspec.structs.replace(card, worker=worker)))
     return found
 
 

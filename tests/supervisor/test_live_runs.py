@@ -256,7 +256,13 @@ async def test_a_stand_in_is_known_even_when_the_card_that_named_it_is_gone(worl
     key = subjects.card("default", "weak", "i")
     await world.client.put_card(key, codec.encode(Card(worker="weak", instance="i", fallback="strong")))
     await desk.look_around()
+    assert desk.view.fallbacks == {}, "nobody called strong was ever here"
+    stand_in = subjects.card("default", "strong", "i")
+    await world.client.put_card(stand_in, codec.encode(Card(worker="strong", instance="i")))
+    await world.clock.advance(1)
+    await desk.look_around()
     await world.client.drop_card(key)
+    await world.client.drop_card(stand_in)
     await world.clock.advance(5)
     await desk.look_around()
     assert desk.view.alive == frozenset()

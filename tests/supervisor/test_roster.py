@@ -49,3 +49,11 @@ async def test_a_kind_whose_queue_exists_is_known_even_while_nobody_is_alive() -
     assert await roster.unknown(["echo", "ghost"]) == ["echo", "ghost"]
     await bus.pull(streams.task_queue("default", "echo", timedelta(seconds=5)), 1, lambda _: None)
     assert await roster.unknown(["echo", "ghost"]) == ["ghost"]
+
+
+async def test_a_card_stands_for_the_worker_in_its_key_whatever_it_says() -> None:
+    _, bus, roster = stage()
+    await bus.put_card(subjects.card("default", "echo", "i1"), card("admin.>"))
+    await bus.put_card("default.not=one.i1", card("echo"))
+    assert list(await roster.live(fresh=True)) == ["echo"]
+    assert roster.known == {"echo"}
