@@ -1,6 +1,7 @@
 """Structured output is found wherever a model put it."""
 
 import json
+from time import perf_counter
 from typing import Any
 
 from hypothesis import given
@@ -77,3 +78,9 @@ def test_a_text_of_nothing_but_braces_is_given_up_soon() -> None:
 def test_a_fence_inside_a_string_does_not_end_the_object() -> None:
     text = 'Here:\n```json\n{"first": {}, "intent": "Run ```make``` in the shell"}\n```\nDone.'
     assert structured(said(text), "plan") == {"first": {}, "intent": "Run ```make``` in the shell"}
+
+
+def test_a_fence_with_nothing_behind_it_is_given_up_soon() -> None:
+    began = perf_counter()
+    assert structured(said("```json" + "\n" * 100_000), "plan") is None
+    assert perf_counter() - began < 2
