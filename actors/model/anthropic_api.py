@@ -15,7 +15,7 @@ import structlog
 from actors.clock import Clock, SystemClock
 from actors.model.failure import status_failure, wait_s
 from actors.model.port import Call, Reply
-from actors.model.wire import content_of, usage_of, wire_of
+from actors.model.wire import blocks_of, content_of, usage_of, wire_of
 from observability import live
 from protocol.errors import ModelError
 from protocol.messages import Usage
@@ -29,6 +29,8 @@ _MODULES = ("anthropic", "anthropic.resources.messages", "anthropic.lib.streamin
 _NO_KEY = "not-needed"
 
 T = TypeVar("T")
+Answer = dict[str, Any]
+"""A message of the model as the provider's own JSON."""
 
 log = structlog.get_logger()
 
@@ -81,14 +83,14 @@ class AnthropicModel:
         failures = 0
         while True:
             try:
-                message = await self._measured(call, said)
+                answer = await self._measured(call, said)
             except ModelError as error:
                 failures += 1
                 if not error.retryable or failures > self._endpoint.retries:
                     raise
                 await self._pause(failures, error)
             else:
-                return _reply(message, self._clock.monotonic() - began)
+                return _reply(answer, call.model, self._clock.monotonic() - began)
 
     async def count(self, call: Call) -> int:
         """How many tokens the call brings with it, as the provider counts them; asked once."""
@@ -109,22 +111,23 @@ class AnthropicModel:
         log.warning("model.retrying", kind=error.kind, failures=failures, wait_s=round(seconds, 3))
         await self._clock.sleep(seconds)
 
-    async def _measured(self, call: Call, said: Callable[[str], None] | None) -> "Message":
+    async def _measured(self, call: Call, said: Callable[[str], None] | None) -> Answer:
         asked = self._clock.monotonic()
         try:
-            message = await self._attempt(call, said)
+            answer = await self._attempt(call, said)
         except ModelError as error:
             live.model_called(call.role, call.model, Usage(seconds=self._clock.monotonic() - asked), error.kind)
             raise
         if live.listening():
-            live.model_called(call.role, call.model, _reply(message, self._clock.monotonic() - asked).usage)
-        return message
+            seconds = self._clock.monotonic() - asked
+            live.model_called(call.role, call.model, _reply(answer, call.model, seconds).usage)
+        return answer
 
-    async def _attempt(self, call: Call, said: Callable[[str], None] | None) -> "Message":
-        message = await self._told(self._send(call, said))
-        if message.stop_reason is None:
+    async def _attempt(self, call: Call, said: Callable[[str], None] | None) -> Answer:
+        answer = await self._told(self._send(call, said))
+        if answer.get("stop_reason") is None:
             raise ModelError("cut_off", "the answer broke off before its end", retryable=True)
-        return message
+        return answer
 
     async def _told(self, answer: Awaitable[T]) -> T:
         """The answer, or what kept us from getting it as a ModelError."""
@@ -144,23 +147,26 @@ class AnthropicModel:
         except (anthropic.APIConnectionError, httpx2.HTTPError) as error:
             why = str(error.__cause__ or error) or type(error).__name__
             raise ModelError("unreachable", f"no whole answer from {self._where}: {why}", retryable=True) from error
-        except (anthropic.AnthropicError, ValueError) as error:
-            raise ModelError("unreadable", f"the answer cannot be read: {error}", retryable=True) from error
+        except Exception as error:
+            # The SDK trusts the server: a page of HTML, or an answer without its parts, ends in any error there is.
+            why = f"{error}" or type(error).__name__
+            message = f"the answer of {self._where} cannot be read; does it speak the Messages API? ({why})"
+            raise ModelError("unreadable", message, retryable=True) from error
 
     async def _count(self, asked: dict[str, Any]) -> int:
         return (await (await self._open()).messages.count_tokens(**asked)).input_tokens
 
-    async def _send(self, call: Call, said: Callable[[str], None] | None) -> "Message":
+    async def _send(self, call: Call, said: Callable[[str], None] | None) -> Answer:
         client = await self._open()
         telemetry: Any = {**client.open_telemetry, "conversation_id": call.run}
         messages = client.with_options(open_telemetry=telemetry).messages
         asked = wire_of(call, self._endpoint.model)
         if said is None:
-            return await messages.create(**asked, stream=False)
+            return _answer(await messages.create(**asked, stream=False))
         async with messages.stream(**asked) as stream:
             async for text in stream.text_stream:
                 said(text)
-            return await stream.get_final_message()
+            return _answer(await stream.get_final_message())
 
     async def _open(self) -> "AsyncAnthropic":
         async with self._opening:
@@ -185,10 +191,21 @@ class AnthropicModel:
         return self._endpoint.base_url or "the provider"
 
 
-def _reply(message: "Message", seconds: float) -> Reply:
+def _answer(message: "Message") -> Answer:
+    """The answer as JSON; ValueError if it is not one that can be worked with."""
+    if isinstance(message, str):  # as the SDK gives back whatever is not JSON
+        raise ValueError("it is no JSON")
+    answer = message.to_dict(mode="json", warnings=False)
+    return answer | {"content": content_of(blocks_of(answer.get("content")))}
+
+
+def _reply(answer: Answer, asked: str, seconds: float) -> Reply:
+    """What is not told, as by some servers of one's own, is the model that was asked, and no usage."""
+    model = answer.get("model")
+    model = model if isinstance(model, str) else asked
     return Reply(
-        model=message.model,
-        content=content_of(block.to_dict(mode="json") for block in message.content),
-        stop_reason=message.stop_reason,
-        usage=usage_of(message.model, message.usage.to_dict(mode="json"), seconds),
+        model=model,
+        content=answer["content"],
+        stop_reason=str(answer["stop_reason"]),
+        usage=usage_of(model, answer.get("usage"), seconds),
     )

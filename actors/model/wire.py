@@ -1,13 +1,15 @@
 """The wire: a Call as the Messages API wants it, and its blocks and usage as we keep them."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from actors.model.port import Block, Call, ToolSpec, Turn
 from actors.model.price import price_usd
 from protocol.messages import Usage
 
 _CACHED: Block = {"cache_control": {"type": "ephemeral"}}
+MOST_TOKENS = 10**12
+"""What claims to be more is no number of tokens, and might not fit into a message."""
 
 
 def wire_of(call: Call, default_model: str) -> dict[str, Any]:
@@ -26,6 +28,16 @@ def wire_of(call: Call, default_model: str) -> dict[str, Any]:
     return asked
 
 
+def blocks_of(content: object) -> list[Block]:
+    """The blocks of an answer; ValueError if there are none."""
+    if not isinstance(content, list):
+        raise ValueError(f"its content is not a list of blocks but {type(content).__name__}")
+    blocks = cast("list[object]", content)
+    if not all(isinstance(block, dict) for block in blocks):
+        raise ValueError("a block of its content is not an object")
+    return cast("list[Block]", blocks)
+
+
 def content_of(blocks: Iterable[Mapping[str, Any]]) -> list[Block]:
     """A turn as it can be worked with and sent back: no text is empty, every call has an id that no other has.
 
@@ -34,8 +46,10 @@ def content_of(blocks: Iterable[Mapping[str, Any]]) -> list[Block]:
     content: list[Block] = []
     ids: set[str] = set()
     for block in map(_told, blocks):
-        if block.get("type") == "text" and not str(block.get("text", "")).strip():
-            continue
+        if block.get("type") == "text":
+            block["text"] = str(block.get("text", ""))
+            if not block["text"].strip():
+                continue
         if block.get("type") == "tool_use":
             block["id"] = _unlike(str(block.get("id") or "call"), ids)
             block["name"] = str(block.get("name", ""))
@@ -55,16 +69,22 @@ def _unlike(wanted: str, taken: Collection[str]) -> str:
     return next(name for name in tries if name not in taken)
 
 
-def usage_of(model: str, used: Mapping[str, Any], seconds: float) -> Usage:
+def usage_of(model: str, told: object, seconds: float) -> Usage:
     """The usage of one call, with its price by the name of the model that answered."""
+    used: Mapping[str, object] = cast("Mapping[str, object]", told) if isinstance(told, Mapping) else {}
     counts = {
-        "input_tokens": int(used.get("input_tokens") or 0),
-        "output_tokens": int(used.get("output_tokens") or 0),
-        "cache_read_tokens": int(used.get("cache_read_input_tokens") or 0),
-        "cache_write_tokens": int(used.get("cache_creation_input_tokens") or 0),
+        "input_tokens": _counted(used.get("input_tokens")),
+        "output_tokens": _counted(used.get("output_tokens")),
+        "cache_read_tokens": _counted(used.get("cache_read_input_tokens")),
+        "cache_write_tokens": _counted(used.get("cache_creation_input_tokens")),
     }
     usd = price_usd(model, Usage(**counts))
     return Usage(**counts, model_calls=1, usd=usd, seconds=seconds)
+
+
+def _counted(told: object) -> int:
+    """A number of tokens; what cannot be one is none."""
+    return told if isinstance(told, int) and 0 < told <= MOST_TOKENS else 0
 
 
 def _messages(call: Call) -> list[Block]:
