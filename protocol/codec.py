@@ -33,6 +33,11 @@ def encode(message: Message) -> bytes:
     return _encoder.encode(message)
 
 
+def writable(text: str) -> str:
+    """The text as it can stand in a message: a lone half of a surrogate pair cannot, and becomes a question mark."""
+    return text if text.isascii() else text.encode(errors="replace").decode()
+
+
 def decode(data: bytes, kind: type[T]) -> T:
     """The message of that kind in these bytes, or UndecodableError."""
     return _checked(_decoder(kind), data, kind.__name__)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from actors.model.port import Reply
+from actors.model.wire import writable_json
 
 _FENCE = re.compile(r"```[a-zA-Z]*[ \t\r]*\n\s*(?=\{)")
 _decoder = json.JSONDecoder()
@@ -48,4 +49,5 @@ def _object_at(text: str, at: int) -> tuple[dict[str, Any], int] | None:
         value, end = _decoder.raw_decode(text, at)
     except (ValueError, RecursionError):
         return None
-    return cast("dict[str, Any]", value), end
+    # Written as escapes, halves of characters get through everything up to where a message is made of them.
+    return cast("dict[str, Any]", writable_json(value)), end

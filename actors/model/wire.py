@@ -1,10 +1,14 @@
 """The wire: a Call as the Messages API wants it, and its blocks and usage as we keep them."""
 
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, cast
 
+import msgspec
+
 from actors.model.port import Block, Call, ToolSpec, Turn
 from actors.model.price import price_usd
+from protocol.codec import writable
 from protocol.messages import Usage
 
 _CACHED: Block = {"cache_control": {"type": "ephemeral"}}
@@ -28,6 +32,15 @@ def wire_of(call: Call, default_model: str) -> dict[str, Any]:
     return asked
 
 
+def writable_json(value: Any) -> Any:
+    """A value read from JSON such that it can be written again: escapes can spell texts that no message can hold."""
+    try:
+        msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return json.loads(writable(json.dumps(value, ensure_ascii=False)))
+    return value
+
+
 def blocks_of(content: object) -> list[Block]:
     """The blocks of an answer; ValueError if there are none."""
     if not isinstance(content, list):
@@ -35,7 +48,7 @@ def blocks_of(content: object) -> list[Block]:
     blocks = cast("list[object]", content)
     if not all(isinstance(block, dict) for block in blocks):
         raise ValueError("a block of its content is not an object")
-    return cast("list[Block]", blocks)
+    return writable_json(blocks)
 
 
 def content_of(blocks: Iterable[Mapping[str, Any]]) -> list[Block]:

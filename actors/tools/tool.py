@@ -16,6 +16,7 @@ import msgspec
 from actors.tools.attempt import run_in_task, run_in_thread
 from actors.tools.given import CallKey, fresh_key, value_of
 from actors.tools.signature import Signature, name_fault, read_signature
+from protocol import codec
 from protocol.errors import InvalidError, ToolError
 
 TIMEOUT_S = 30.0
@@ -95,8 +96,7 @@ class Tool:
 
     def _text(self, value: object) -> str:
         if isinstance(value, str):
-            # A lone half of a surrogate pair cannot be written down in any message.
-            return value if value.isascii() else value.encode(errors="replace").decode()
+            return codec.writable(value)
         try:
             return msgspec.json.encode(value).decode()
         except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:

@@ -8,6 +8,7 @@ import msgspec
 
 from actors.tools.server import ToolServer
 from actors.tools.tool import Tool
+from protocol.codec import writable
 from protocol.errors import InvalidError
 from protocol.ids import token_fault
 from protocol.messages import Budget, Fault, Handoff, Usage
@@ -24,6 +25,17 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     declined: bool = False
     usage: Usage = Usage()
     before_s: float = 0.0
+
+
+def sound(returned: object) -> Outcome:
+    """What somebody's function returned, as an outcome that can be passed on; or one that says why it cannot."""
+    if not isinstance(returned, Outcome):
+        return Outcome(output="" if returned is None else writable(str(returned)))
+    try:
+        return msgspec.json.decode(msgspec.json.encode(returned), type=Outcome)
+    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
+        message = f"the worker returned an Outcome that cannot be passed on: {error}"
+        return Outcome(error=Fault(kind="bad_outcome", message=message))
 
 
 RESERVED = frozenset({"decline_task", "report_finding"})

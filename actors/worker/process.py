@@ -17,7 +17,7 @@ from actors.runner import Runner
 from actors.settings import Settings
 from actors.verdict import Ack, Refuse, Retry, Verdict
 from actors.worker.agent import Agent
-from actors.worker.definition import Outcome, Worker
+from actors.worker.definition import Outcome, Worker, sound
 from actors.worker.ending import Over, Yielded
 from actors.worker.heartbeat import Heartbeat
 from actors.worker.logbook import Logbook
@@ -172,7 +172,7 @@ class WorkerProcess:
         except (Over, Yielded, FencedError):
             raise
         except DeclinedError as error:
-            return Outcome(output=str(error), declined=True)
+            return Outcome(output=codec.writable(str(error)), declined=True)
         except HandoffError as error:
             fault = Fault(kind=type(error).__name__, message=str(error), retryable=error.retryable, refinable=False)
             return Outcome(error=fault)
@@ -186,7 +186,7 @@ class WorkerProcess:
         returned = work(handoff) if self._is_async else await asyncio.to_thread(work, handoff)
         if inspect.isawaitable(returned):
             returned = await returned
-        return returned if isinstance(returned, Outcome) else Outcome(output=str(returned))
+        return sound(returned)
 
     async def _give_back(self, result: Result, address: TaskAddress) -> None:
         """Store the result, write-once; one that is too big goes along as an artifact, or says that it was too big."""
@@ -264,7 +264,7 @@ def _bounded(fault: Fault | None) -> Fault | None:
     """A fault that fits into a message and gives no secret away, whatever an exception had to say."""
     if fault is None:
         return None
-    message = redacted(fault.message)
+    message = redacted(codec.writable(fault.message))
     return msgspec.structs.replace(fault, message=message if len(message) <= LONGEST else message[:LONGEST] + " …")
 
 

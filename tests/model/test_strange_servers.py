@@ -85,3 +85,10 @@ async def test_texts_of_nothing_are_passed_over_and_calls_without_an_id_get_one(
         reply = await model.call(question("hi"))
     assert reply.text == ""
     assert [block["id"] for block in reply.tool_uses] == ["call", "call-2"]
+
+
+async def test_halves_of_characters_become_question_marks() -> None:
+    use = {"type": "tool_use", "id": "u", "name": "plan", "input": {"intent": "half \ud83d of it"}}
+    async with answering(message(content=[use])) as url, asking(url) as model:
+        (block,) = (await model.call(question("hi"))).tool_uses
+    assert block["input"] == {"intent": "half ? of it"}

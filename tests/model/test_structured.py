@@ -84,3 +84,8 @@ def test_a_fence_with_nothing_behind_it_is_given_up_soon() -> None:
     began = perf_counter()
     assert structured(said("```json" + "\n" * 100_000), "plan") is None
     assert perf_counter() - began < 2
+
+
+def test_halves_of_characters_do_not_get_through() -> None:
+    found = structured(said('{"intent": "half \\ud83d of it", "list": ["\\udcff"]}'), "plan")
+    assert found == {"intent": "half ? of it", "list": ["?"]}
