@@ -22,7 +22,7 @@ from actors.settings import Settings
 from observability.context import current_traceparent
 from protocol import codec, streams, subjects
 from protocol.controls import Cancel, Control
-from protocol.errors import InvalidError, UnreachableError
+from protocol.errors import InvalidError, UndecodableError, UnreachableError
 from protocol.events import Finished
 from protocol.ids import RunId, is_run_id, new_run_id, token_fault
 from protocol.messages import Answer, Plan, Request
@@ -146,7 +146,13 @@ class Client:
     ) -> Run:
         """Put a request onto the bus; it is accepted when this returns. `more` are other fields of Request."""
         fields = {"text": text, "plan": plan, "team": team or self.settings.team, "synthesis": synthesis} | more
-        return await self.submit(msgspec.convert(fields, Request, from_attributes=True))
+        if unknown := sorted(set(more) - set(Request.__struct_fields__)):
+            raise InvalidError([f"a request has no field {name!r}" for name in unknown])
+        try:
+            request = msgspec.convert(fields, Request, from_attributes=True)
+        except msgspec.ValidationError as error:
+            raise InvalidError([f"the request cannot be sent: {error}"]) from error
+        return await self.submit(request)
 
     async def submit(self, request: Request) -> Run:
         """Put a whole request onto the bus."""
@@ -166,6 +172,10 @@ class Client:
 def checked(request: Request, settings: Settings) -> Request:
     """The request with an id and a team, fit to be put onto the bus; or InvalidError with every fault."""
     request = msgspec.structs.replace(request, id=request.id or new_run_id(), team=request.team or settings.team)
+    try:
+        codec.decode(codec.encode(request), Request)
+    except (UndecodableError, TypeError, ValueError) as error:
+        raise InvalidError([f"the request cannot be sent: {error}"]) from error
     faults = request_faults(request) + [f for f in [token_fault("team", request.team)] if f]
     if request.plan:
         faults += plan_faults(request.plan, settings.request_tasks)

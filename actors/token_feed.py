@@ -42,4 +42,4 @@ class TokenFeed:
         if self._pieces:
             text = "".join(self._pieces)
             self._pieces.clear()
-            await self._bus.emit(self._subject, text.encode())
+            await self._bus.emit(self._subject, text.encode(errors="replace"))

@@ -61,6 +61,14 @@ class SubscribeContract:
         mine = [m for m in heard if m.subject == subjects.cancel(world.run)]
         assert [(m.data, m.seq, m.time_ns) for m in mine] == [(b"over", 0, 0)]
 
+    async def test_what_is_too_long_to_be_said_ends_nothing(self, world: World) -> None:
+        bus, subject = await world.client(), subjects.cancel(world.run)
+        heard: list[Stored] = []
+        async with bus.subscribe(subject, heard.append):
+            await bus.emit(subject, b"x" * 20_000_000)
+            await bus.emit(subject, b"heard")
+            await world.until(lambda: any(m.data == b"heard" for m in heard))
+
     async def test_everybody_who_listens_hears_it(self, world: World) -> None:
         bus, other = await world.client(), await world.client("other")
         here: list[Stored] = []

@@ -97,7 +97,10 @@ class JetStreamBus:
     async def emit(self, subject: str, data: bytes) -> None:
         """Say something that nobody needs to have heard."""
         if self._client.is_connected:
-            await self._client.publish(subject, data)
+            try:
+                await self._client.publish(subject, data)
+            except nats.errors.Error as error:  # too long, or the connection has just gone
+                log.debug("not.said", subject=subject, error=str(error))
 
     @asynccontextmanager
     async def subscribe(self, subject: str, heard: Callable[[Stored], None]) -> AsyncGenerator[None]:
