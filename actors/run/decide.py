@@ -38,12 +38,14 @@ from protocol.events import (
     Rerouted,
     Retrying,
     Skipped,
+    Synthesized,
     Waiting,
 )
 from protocol.messages import Budget, Context, Request, Task
 
 BACKOFF_S = 0.5
 BACKOFF_CEILING_S = 30.0
+LAST_WORDS_S = 60.0
 ALONE = View()
 
 
@@ -179,13 +181,22 @@ def _towards_an_end(state: RunState, request: Request, now: float, view: View) -
     if not request.synthesis or not something:
         return [Finish(answer_of(state, now))]
     if state.synthesis is None:
-        calls = [CallCondenser(key, results) for key, results in portions(state)]
-        return [*calls] or [CallSynthesizer()]
+        return _last_words(state, now)
     if state.synthesis.more and not state.asked_for_more and can_replan(state):
         return [CallReplanner(tuple(f"the answer lacks: {more}" for more in state.synthesis.more))]
     if open_contradictions(state) and state.judgement is None and not state.expired:
         return judge(state, view)
     return [Finish(answer_of(state, now))]
+
+
+def _last_words(state: RunState, now: float) -> list[Decision]:
+    """The text of the answer; after the deadline it is not waited for long, since there are the results as they are."""
+    until = state.expired_at + LAST_WORDS_S
+    if state.expired and now >= until:
+        return [Append(Synthesized(text="", failed=f"nobody put them together within {LAST_WORDS_S:g} s"))]
+    calls = [CallCondenser(key, results) for key, results in portions(state)]
+    wake = [WakeAt(until)] if state.expired else []
+    return [*(calls or [CallSynthesizer()]), *wake]
 
 
 def context_of(state: RunState, task: Task) -> tuple[Context, ...]:

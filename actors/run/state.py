@@ -76,6 +76,7 @@ class RunState:
         self.cancel_asked: Cancel | None = None
         self.cancelled: Cancelled | None = None
         self.expired: Expired | None = None
+        self.expired_at = 0.0
         self.condensed: dict[str, str] = {}
         self.synthesis: Synthesized | None = None
         self.asked_for_more = False
@@ -156,7 +157,8 @@ class RunState:
             case Cancelled():
                 self.cancelled = self.cancelled or message
             case Expired():
-                self.expired = self.expired or message
+                if self.expired is None:
+                    self.expired, self.expired_at = message, at
             case Waiting():
                 self.waits.add(message.reason)
                 self.controls_done = max(self.controls_done, message.control)

@@ -2,7 +2,7 @@ from run.folding import RUN, a_task, handed_out, result_of, running
 
 from actors.run.answer import answer_of, joined
 from actors.run.decide import decide
-from actors.run.decisions import CallReplanner, CallSynthesizer
+from actors.run.decisions import Append, CallReplanner, CallSynthesizer, Finish, WakeAt
 from actors.run.state import RunState
 from protocol.events import Expired, GaveUp, Replanned
 from protocol.messages import Plan, Result, Usage
@@ -36,13 +36,27 @@ def test_a_plan_that_comes_after_the_deadline_is_paid_but_not_run() -> None:
     state.fold(Expired(deadline=700.0), 700.0)
     plan = Plan(tasks=(a_task("a"), a_task("d")), revision=2)
     state.fold(Replanned(plan=plan, reasons=call.reasons, usage=Usage(output_tokens=9)), 701.0)
-    assert [type(decision) for decision in decide(state, 701.0)] == [CallSynthesizer]
+    assert [type(decision) for decision in decide(state, 701.0)] == [CallSynthesizer, WakeAt]
     answer = answer_of(state, 702.0)
     assert answer.spending["planner"].output_tokens == 9
     assert answer.gaps == (
         "b (w) was not finished before the deadline",
         "c (w) was not finished before the deadline",
     )
+
+
+def test_after_the_deadline_a_synthesizer_that_says_nothing_is_not_waited_for() -> None:
+    state = running(a_task("a"), a_task("b"))
+    handed_out(state)
+    state.fold(result_of("a", "<a>"), 102.0)
+    state.fold(Expired(deadline=700.0), 705.0)
+    call, wake = decide(state, 705.0)
+    assert (call, wake) == (CallSynthesizer(), WakeAt(765.0))
+    (given_up,) = [decision for decision in decide(state, 765.0) if isinstance(decision, Append)]
+    state.fold(given_up.event, 765.0)
+    (end,) = [decision for decision in decide(state, 765.0) if isinstance(decision, Finish)]
+    assert (end.answer.status, end.answer.text) == ("partial", "<a>")
+    assert "the results stand side by side: nobody put them together within 60 s" in end.answer.gaps
 
 
 def test_a_result_is_shown_unless_it_went_into_one_that_is() -> None:
