@@ -101,10 +101,13 @@ class Board:
         state.status = "dropped"
         self._forget(name)
 
-    def is_early(self, name: str, attempt: int) -> bool:
-        """Whether a message speaks of a task, or of an attempt at it, that is not known yet."""
-        state = self.tasks.get(name)
-        return state is None or (attempt > state.attempt and state.status not in SETTLED)
+    def is_early(self, message: Handoff | Result) -> bool:
+        """Whether a message speaks of a task, an attempt at it or a worker for it that is not known yet."""
+        state = self.tasks.get(message.task)
+        if state is None or state.status in SETTLED:
+            return state is None
+        worker = message.to_agent if isinstance(message, Handoff) else message.worker
+        return message.attempt > state.attempt or (message.attempt == state.attempt and worker != state.worker)
 
     def hand_out(self, handoff: Handoff) -> None:
         """A task is with the worker that it is meant for."""

@@ -175,7 +175,7 @@ class RunState:
     def _work(self, message: Handoff | Result) -> None:
         """What is sent without waiting may be stored in another order: what comes early is kept until it fits."""
         board = self.court if message.task in self.court.tasks else self.board
-        if board.is_early(message.task, message.attempt):
+        if board.is_early(message):
             self._early.append(message)
         elif isinstance(message, Handoff):
             board.hand_out(message)

@@ -10,8 +10,8 @@ from actors.run import purse
 from actors.run.answer import answer_of
 from actors.run.decide import decide
 from actors.run.decisions import CallReplanner
-from protocol.events import Judged, Planned
-from protocol.messages import Budget, Plan, Request, Result, Usage
+from protocol.events import Judged, Planned, Rerouted
+from protocol.messages import Budget, Handoff, Plan, Request, Result, Usage
 
 
 @pytest.mark.parametrize("words", ["\n" * 200_000, "1:" + " " * 200_000, "9" * 5000 + ": yes", "1" + ")" * 200_000])
@@ -46,6 +46,16 @@ def test_nobody_speaks_for_another_worker() -> None:
     assert state.tasks["b"].status == "completed"
     assert "other" in state.spending
     assert "w" not in state.spending
+
+
+def test_the_handoff_and_result_of_a_stand_in_may_be_stored_before_the_word_that_it_stands_in() -> None:
+    state = running(a_task("a"))
+    handoff = Handoff(run=RUN, task="a", attempt=1, from_agent="s", to_agent="other", intent="x")
+    state.fold(handoff, 101.0)
+    state.fold(Result(run=RUN, task="a", attempt=1, worker="other", status="completed", output="done"), 102.0)
+    assert state.tasks["a"].status == "ready"
+    state.fold(Rerouted(task="a", attempt=1, worker="other", reason="w has failed too often lately"), 103.0)
+    assert state.tasks["a"].status == "completed"
 
 
 @pytest.mark.parametrize(("said", "shown"), [(70.0, 1.0), (-3.0, 0.0), (0.25, 0.25)])
