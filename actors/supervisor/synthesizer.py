@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from actors.model.port import Reply
+from actors.run.plan_check import few
 from actors.run.state import RunState
 from actors.supervisor import prompts
 from actors.supervisor.role import Role
@@ -83,4 +84,9 @@ def _read(found: Any) -> Report:
     except msgspec.ValidationError:
         return Report()
     sure = report.confidence
-    return report if sure is None else msgspec.structs.replace(report, confidence=min(1.0, max(0.0, sure)))
+    return msgspec.structs.replace(
+        report,
+        confidence=None if sure is None else min(1.0, max(0.0, sure)),
+        gaps=tuple(few([gap for gap in report.gaps if gap.strip()])),
+        more=tuple(few([more for more in report.more if more.strip()])),
+    )
