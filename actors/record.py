@@ -9,8 +9,10 @@ from protocol import codec, streams, subjects
 from protocol.controls import Control
 from protocol.errors import UndecodableError
 from protocol.events import Event
-from protocol.messages import Fault, Handoff, Result
+from protocol.messages import Fault, Handoff, Result, Usage
 from protocol.steps import Step
+
+MOST_SPENT = 10**12
 
 log = structlog.get_logger()
 
@@ -71,9 +73,18 @@ def _own(result: Result, stored: Stored) -> Result:
         # A worker in another language may have looked after no secret; reasons in events are made of this.
         fault = msgspec.structs.replace(result.error, message=redacted(result.error.message))
         result = msgspec.structs.replace(result, error=fault)
+    if not _is_possible(result.usage):
+        log.warning("usage.impossible", subject=stored.subject)
+        result = msgspec.structs.replace(result, usage=Usage(usd=None))
     if (result.run, result.worker, result.task, result.attempt) == (run, worker, task, attempt):
         return result
     return msgspec.structs.replace(result, run=run, worker=worker, task=task, attempt=attempt)
+
+
+def _is_possible(usage: Usage) -> bool:
+    """Whether so much can have been spent: less than nothing would give a run more budget than it has."""
+    told = msgspec.structs.astuple(usage)
+    return all(value is None or 0 <= value <= MOST_SPENT for value in told)
 
 
 def _unreadable(stored: Stored, error: UndecodableError) -> Result | None:
