@@ -1,6 +1,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from typing import cast
 
 import pytest
 import uvloop
@@ -135,3 +136,40 @@ def test_it_can_be_closed_while_the_server_is_away_and_something_waits_to_be_sen
             assert client.is_closed
 
     uvloop.run(live())  # the loop of the actors: asyncio's own lets a write to a closed socket pass
+
+
+async def test_a_flush_that_is_cancelled_as_its_answer_comes_ends(client: LeanClient) -> None:
+    flush = asyncio.create_task(client.flush())
+    pongs = cast("list[asyncio.Future[bool]]", client._pongs)  # pyright: ignore[reportPrivateUsage,reportUnknownMemberType]
+    while not pongs:
+        await asyncio.sleep(0)
+    pongs.pop().set_result(True)
+    flush.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await flush
+
+
+async def test_a_request_that_is_cancelled_as_its_answer_comes_ends(client: LeanClient) -> None:
+    request = asyncio.create_task(client.request("nobody.is.there", timeout=5))
+    while not (
+        waiting := cast("dict[str, asyncio.Future[Msg]]", client._resp_map)  # pyright: ignore[reportPrivateUsage,reportUnknownMemberType]
+    ):
+        await asyncio.sleep(0)
+    waiting.popitem()[1].set_result(Msg(_client=client))
+    request.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await request
+
+
+async def test_who_was_cancelled_before_may_still_flush_while_it_cleans_up(client: LeanClient) -> None:
+    async def work() -> str:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            await client.flush()
+        return "cleaned up"
+
+    task = asyncio.create_task(work())
+    await asyncio.sleep(0)
+    task.cancel()
+    assert await task == "cleaned up"
