@@ -6,7 +6,7 @@ import unicodedata
 
 import msgspec
 
-from actors.cli.review import Ask, Stage
+from actors.cli.review import Ask, Stage, chosen
 from actors.cli.terminal import tell
 from actors.cli.wording import seconds
 from actors.client import Run
@@ -80,13 +80,11 @@ def _settled(entry: Recorded) -> str:
 async def decision(call: OpenCall, ask: Ask, by: str) -> Control:
     """What a person wants done about a call; asked again until it is clear."""
     while True:
-        match (await ask(CHOICES)).strip().lower()[:1]:
-            case "y":
-                return control_for(call, by, None)
-            case "n":
-                return control_for(call, by, (await ask("why not? ")).strip())
-            case _:
-                pass
+        word, text = chosen(await ask(CHOICES), ("yes", "no"), with_text="no")
+        if word == "yes":
+            return control_for(call, by, None)
+        if word == "no":
+            return control_for(call, by, text or (await ask("why not? ")).strip())
 
 
 def control_for(call: OpenCall, by: str, denied: str | None) -> Control:

@@ -5,7 +5,7 @@ import os
 import shlex
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Protocol, TextIO
 
@@ -25,6 +25,7 @@ from protocol.events import Planned, Waiting
 from protocol.messages import Estimate, Plan
 
 CHOICES = "[a]pprove, [r]eject with a comment, [e]dit, [q]uit: "
+WORDS = ("approve", "reject", "edit", "quit")
 HEADERS = ["task", "worker", "needs", "intent"]
 
 Ask = Callable[[str], Awaitable[str]]
@@ -98,18 +99,32 @@ class Review:
 async def decision(plan: Plan, ask: Ask, change: Change) -> Control:
     """What a person wants done about a plan; asked again until it can be done."""
     while True:
-        match (await ask(CHOICES)).strip().lower()[:1]:
-            case "a":
+        word, text = chosen(await ask(CHOICES), WORDS, with_text="reject")
+        match word:
+            case "approve":
                 return Approve(revision=plan.revision)
-            case "r":
-                return Reject(comment=(await ask("what should be different? ")).strip())
-            case "q":
+            case "reject":
+                return Reject(comment=text or (await ask("what should be different? ")).strip())
+            case "quit":
                 return Cancel(reason="the plan was not approved")
-            case "e":
+            case "edit":
                 if edited := await _edited(plan, change):
                     return Edit(plan=edited)
             case _:
                 pass
+
+
+def chosen(line: str, words: Sequence[str], *, with_text: str) -> tuple[str, str]:
+    """Which of the words was typed, whole or by its first letter, and the text behind it; nothing if that is not clear.
+
+    Text may stand behind `with_text` alone: "actually no" approves nothing.
+    """
+    typed, _, text = line.strip().partition(" ")
+    typed, text = typed.lower().rstrip(".,:;!"), text.strip()
+    for word in words:
+        if typed in (word, word[0]) and (not text or word == with_text):
+            return word, text
+    return "", ""
 
 
 def how_to_approve(run: str) -> str:

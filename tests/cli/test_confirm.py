@@ -65,7 +65,14 @@ async def test_what_a_person_types_becomes_a_word_about_exactly_that_call() -> N
         task="t", call="c1", asked=7, by="ada"
     )
     no = Reject(task="t", call="c1", asked=7, by="ada", comment="too early")
-    assert await decision(call, Person("n", " too early \n").ask, "ada") == no
+    for typed in (["n", " too early \n"], ["n too early"], ["No, too early"]):
+        assert await decision(call, Person(*typed).ask, "ada") == no
+
+
+async def test_a_call_is_allowed_by_a_yes_alone() -> None:
+    for doubt in ("yikes", "yet again?", "you must be joking", "yes but not to them", "y?", "never mind"):
+        said = await decision(waiting(), Person(doubt, "no", "not now").ask, "ada")
+        assert said == Reject(task="t", call="c1", asked=7, by="ada", comment="not now")
 
 
 def test_a_call_is_shown_with_the_arguments_it_would_run_with() -> None:

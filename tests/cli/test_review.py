@@ -60,7 +60,13 @@ async def test_what_a_person_types_becomes_a_control() -> None:
     assert await decided(Person("a\n")) == Approve(revision=1)
     assert await decided(Person("what?", "", "Approve")) == Approve(revision=1)
     assert await decided(Person("r", " fewer tasks \n")) == Reject(comment="fewer tasks")
+    assert await decided(Person("Reject: fewer tasks")) == Reject(comment="fewer tasks")
     assert await decided(Person("q")) == Cancel(reason="the plan was not approved")
+
+
+async def test_a_plan_is_approved_by_the_word_alone() -> None:
+    for doubt in ("actually no", "all wrong", "approve not", "a but later", "quite good", "ok"):
+        assert await decided(Person(doubt, "r", "start again")) == Reject(comment="start again")
 
 
 async def test_an_edited_plan_is_taken_once_it_can_run(capsys: pytest.CaptureFixture[str]) -> None:
