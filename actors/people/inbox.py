@@ -89,7 +89,8 @@ class Inbox:
     async def fate(self, address: TaskAddress) -> str:
         """What became of a handoff that is not open any more."""
         if result := await self.result(address):
-            return f"{result.status} by {result.instance or 'somebody'}: {' '.join(result.output.split())[:200]}"
+            said = result.output or (result.error.message if result.error else "")
+            return f"{result.status} by {result.instance or 'somebody'}: {' '.join(said.split())[:200]}"
         waits = await waits_of(self._bus, address.run)
         if waits.state.answer:
             return f"its run has ended: {waits.state.answer.status}"

@@ -225,6 +225,8 @@ async def test_a_task_that_the_plan_dropped_leaves_the_inbox_within_a_second_and
     (result,) = [codec.decode(message.data, Result) for message in stored]
     assert result.error is not None
     assert (result.task, result.status, result.error.kind) == ("old", "failed", "cancelled")
+    with pytest.raises(HandoffError, match=r"not open any more: failed by .*: the plan no longer has this task"):
+        await world.inbox.find(f"{run[:8]}/old")
 
 
 async def test_many_handoffs_wait_beside_each_other_and_beyond_the_slots(world: World) -> None:
