@@ -81,4 +81,4 @@ def shown(value: object) -> str:
 
 
 def _plain(error: msgspec.ValidationError) -> str:
-    return str(error).replace("`", "")
+    return str(error).replace("`", "").replace("Expected array", 'Expected a list such as ["..."]')

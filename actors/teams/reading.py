@@ -101,6 +101,11 @@ def _worker(item: object, where: str, faults: Faults) -> WorkerTable | None:
 def _tool(entry: object, where: str, faults: Faults) -> ToolTable | None:
     if isinstance(entry, str):
         return ToolTable(use=entry)
+    if table_of(entry) is None:
+        faults.add(
+            where, f'tools: each is a text such as "tools:search", or a table {{ use = "..." }} (got {shown(entry)})'
+        )
+        return None
     return filled(ToolTable, entry, f"{where}: tools", faults)
 
 
