@@ -145,7 +145,7 @@ def tell_plan(planned: Planned) -> None:
 def write_plan(plan: Plan, into: TextIO) -> None:
     """The tasks of a plan as a table."""
     rows = [[task.id, task.worker, ", ".join(task.depends_on), task.intent] for task in plan.tasks]
-    table(HEADERS, rows, into)
+    table(HEADERS, rows, into, whole=True)
 
 
 def estimated(planned: Planned) -> str:

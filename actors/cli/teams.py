@@ -122,7 +122,7 @@ def _tell_one(team: TeamFacts, *, as_json: bool) -> None:
         return
     write(f"{team.name}: {_summary(team)} ({_state(team) or 'not running'})\n")
     rows = [[m.name, str(m.alive or ""), m.kind, ", ".join(m.tools), m.summary] for m in team.workers]
-    table(["worker", "alive", "kind", "tools", "summary"], rows)
+    table(["worker", "alive", "kind", "tools", "summary"], rows, whole=True)
     if team.samples:
         write("\nto try:")
     for sample in team.samples:

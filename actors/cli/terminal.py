@@ -87,12 +87,17 @@ def is_screen(stream: TextIO) -> bool:
     return stream.isatty() and not console(stream).is_dumb_terminal
 
 
-def table(headers: Sequence[str], rows: Sequence[Sequence[str]], into: TextIO | None = None) -> None:
-    """Write a table: fitted to a terminal, the last column giving way; whole and aligned for a pipe."""
+def table(
+    headers: Sequence[str], rows: Sequence[Sequence[str]], into: TextIO | None = None, *, whole: bool = False
+) -> None:
+    """Write a table: fitted to a terminal, the last column giving way; whole and aligned for a pipe.
+
+    With `whole` nothing is cut on a terminal either: what does not fit goes on in the next line.
+    """
     stream = sys.stdout if into is None else into
     lines = [[one_line(clean(cell)) for cell in row] for row in rows]
     if stream.isatty():
-        _fitted(headers, lines, stream)
+        _fitted(headers, lines, stream, whole=whole)
         return
     widths = [max(len(cell) for cell in column) for column in zip(headers, *lines, strict=True)]
     for line in [headers, *lines]:
@@ -100,7 +105,7 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[str]], into: TextIO | 
         stream.write("  ".join(cells).rstrip() + "\n")
 
 
-def _fitted(headers: Sequence[str], rows: Sequence[Sequence[str]], stream: TextIO) -> None:
+def _fitted(headers: Sequence[str], rows: Sequence[Sequence[str]], stream: TextIO, *, whole: bool) -> None:
     from rich.cells import cell_len
     from rich.table import Table
 
@@ -111,7 +116,8 @@ def _fitted(headers: Sequence[str], rows: Sequence[Sequence[str]], stream: TextI
         widths[widths.index(max(widths))] -= 1
     drawn = Table(box=None, padding=(0, GAP, 0, 0), header_style="dim", pad_edge=False, expand=True)
     for header, width in zip(headers, [*widths, None], strict=True):
-        drawn.add_column(header, no_wrap=True, overflow="ellipsis", width=width, ratio=1 if width is None else None)
+        ratio, overflow = 1 if width is None else None, "fold" if whole else "ellipsis"
+        drawn.add_column(header, no_wrap=not whole, overflow=overflow, width=width, ratio=ratio)
     for row in rows:
         drawn.add_row(*row)
     screen.print(drawn)

@@ -57,6 +57,19 @@ def test_a_table_for_a_terminal_fits_and_its_last_column_is_seen(width: int, mon
     assert "[red]the" in lines[1]
 
 
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_a_whole_table_for_a_terminal_fits_and_nothing_is_cut(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERM", "xterm")
+    into = Terminal()
+    words = [f"word{number}" for number in range(100)]
+    table(["task", "intent"], [["x" * 50, " ".join(words)]], into, whole=True)
+    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in into.getvalue().splitlines()]
+    assert all(cell_len(line) <= width for line in lines)
+    assert [word for line in lines for word in line.split() if word.startswith("word")] == words
+    assert sum(line.count("x") for line in lines) == 50
+
+
 def test_a_table_for_a_pipe_is_whole_and_aligned() -> None:
     into = io.StringIO()
     table(["a", "bb"], [["x" * 200, "1"], ["y", "two\nlines"]], into)
