@@ -44,7 +44,8 @@ def bar(spans: Sequence[Span], scale: Scale, kind: str = "") -> Markup:
 def _rect(span: Span, scale: Scale, kind: str) -> Markup:
     x = min(scale.x(span.start_ns), WIDE - THINNEST)
     width = max(THINNEST, scale.x(span.end_ns) - x)
-    bad = " bad" if span.status == "error" else ""
+    declined = span.attributes.get(names.OUTCOME) == "declined"  # no error of a program, and still not what was wanted
+    bad = " bad" if span.status == "error" or declined else ""
     return element("rect", x=x, y=1, width=round(width, 2), height=HIGH - 2, class_=f"{kind or span.kind}{bad}")
 
 

@@ -13,11 +13,14 @@ from run_records import RUN as TAPED
 from run_records import eventful
 
 import observability.page
+from observability import names
 from observability.page import page_of
 from observability.page.graph import HEIGHT, WIDTH, laid_out, levels
 from observability.page.markup import element, inert
 from observability.page.page import digest
+from observability.page.waterfall import Scale, bar
 from observability.run_view import RunView, view_of
+from observability.span import Span
 
 FOLDER = Path(observability.page.__file__).parent
 VOID = {"meta", "input", "rect", "path"}
@@ -137,6 +140,22 @@ def test_failures_and_retries_can_be_seen_and_filtered() -> None:
         "lost",
     ):
         assert told in text
+
+
+@pytest.mark.parametrize(("outcome", "colour"), [("completed", "consumer"), ("declined", "consumer bad")])
+def test_a_task_that_was_declined_is_not_drawn_as_one_that_went_well(outcome: str, colour: str) -> None:
+    span = Span(
+        name="s",
+        kind="consumer",
+        trace=RUN,
+        id="1",
+        start_ns=0,
+        end_ns=5,
+        service="w",
+        attributes={names.OUTCOME: outcome},
+    )
+    drawn = read(str(bar([span], Scale(0, 10))))
+    assert [attributes["class"] for tag, attributes in drawn.elements if tag == "rect"] == [colour]
 
 
 def test_a_question_to_a_person_and_what_was_said_are_in_the_card() -> None:
