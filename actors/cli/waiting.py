@@ -9,7 +9,7 @@ from actors.cli.confirm import described, how_to_confirm
 from actors.cli.inbox_words import as_data, left
 from actors.cli.review import how_to_approve
 from actors.cli.terminal import one_line, tell, write, write_json
-from actors.cli.wording import count, seconds
+from actors.cli.wording import count, seconds, team_flag
 from actors.people.inbox import all_waits
 from actors.people.waits import OpenHandoff, Waits
 from actors.supervisor.roster import read_cards
@@ -44,10 +44,15 @@ def blocks_of(run: str, waits: Waits, people: set[tuple[str, str]], now: float) 
     for call in waits.calls(now):
         yield f"── {call.ref} · a tool waits for approval\n{described(call, now)}\n{how_to_confirm(call)}"
     for item in _for_people(waits, people, now):
-        how = f"handoff inbox --as {item.address.worker} --answer {item.ref} TEXT (or --decline, --ask)"
         time_left = left(item, now)
         head = f"── {item.ref} · for {item.address.worker}" + (f", {time_left} left" if time_left else "")
-        yield f"{head}\n{one_line(item.handoff.intent, 400)}\n{how}"
+        yield f"{head}\n{one_line(item.handoff.intent, 400)}\n{how_to_answer(item)}"
+
+
+def how_to_answer(item: OpenHandoff) -> str:
+    """What to type, from any terminal, for a handoff of any team."""
+    whose = f"--as {item.address.worker}{team_flag(item.address.team)}"
+    return f"handoff inbox {whose} --answer {item.ref} TEXT (or --decline, --ask)"
 
 
 def data_of(run: str, waits: Waits, people: set[tuple[str, str]], now: float) -> Iterator[Mapping[str, Any]]:

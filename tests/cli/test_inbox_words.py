@@ -1,8 +1,10 @@
 """What a person types in an inbox, and what they are shown."""
 
+import msgspec
 import pytest
 
 from actors.cli.inbox_words import HELP, Typed, as_data, news, row, understand, whole
+from actors.cli.waiting import how_to_answer
 from actors.people.waits import OpenHandoff
 from protocol.ids import RunId
 from protocol.messages import Artifact, Context, Handoff
@@ -52,6 +54,12 @@ ITEM = OpenHandoff(
 )
 def test_a_line_is_understood_or_not(line: str, typed: Typed | None) -> None:
     assert understand(line) == typed
+
+
+def test_what_to_type_for_a_handoff_names_its_team() -> None:
+    assert how_to_answer(ITEM) == "handoff inbox --as counsel --answer abababab/nda TEXT (or --decline, --ask)"
+    elsewhere = msgspec.structs.replace(ITEM, address=TaskAddress(RUN, "legal", "counsel", "nda", 1))
+    assert how_to_answer(elsewhere).startswith("handoff inbox --as counsel --team legal --answer abababab/nda TEXT")
 
 
 def test_help_names_every_verb() -> None:
