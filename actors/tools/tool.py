@@ -5,11 +5,12 @@ with a text for the model; a call ends within its time limit; a cancelled call s
 """
 
 import asyncio
+import difflib
 import inspect
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, TypedDict, Unpack, get_type_hints, overload
 
 import msgspec
 
@@ -121,6 +122,8 @@ def tool(function: Function | None = None, /, **options: Unpack[Options]) -> Too
     """Make a tool of a typed function with a docstring; InvalidError lists what it lacks."""
 
     def decorate(function: Function) -> Tool:
+        if faults := _option_faults(str(getattr(function, "__name__", "")), options):
+            raise InvalidError(faults)
         name = options.get("name") or str(getattr(function, "__name__", ""))
         signature = read_signature(function, name=name, faults=_limit_faults(name, options))
         return Tool(
@@ -136,6 +139,22 @@ def tool(function: Function | None = None, /, **options: Unpack[Options]) -> Too
         )
 
     return decorate if function is None else decorate(function)
+
+
+def _option_faults(name: str, options: Options) -> list[str]:
+    """What is no option, or not of its type: a `confirm` that is misspelled must not pass for none."""
+    kinds, faults = get_type_hints(Options), list[str]()
+    for key, value in options.items():
+        if key not in kinds:
+            near = difflib.get_close_matches(key, kinds, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(kinds)}"
+            faults.append(f"tool {name!r}: there is no option {key!r}; {hint}")
+            continue
+        try:
+            msgspec.convert(value, kinds[key])
+        except msgspec.ValidationError as error:
+            faults.append(f"tool {name!r}: {key}: {error}".replace("`", ""))
+    return faults
 
 
 def _limit_faults(name: str, options: Options) -> list[str]:

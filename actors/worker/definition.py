@@ -92,7 +92,12 @@ def _faults(worker: Worker) -> list[str]:
     faults += [
         f"worker {worker.name!r} has two tool servers named {n!r}" for n in sorted(set(servers)) if servers.count(n) > 1
     ]
-    names = [tool.name for tool in worker.tools]
+    strangers = [given for given in worker.tools if not isinstance(given, Tool)]  # pyright: ignore[reportUnnecessaryIsInstance]
+    faults += [
+        f"worker {worker.name!r}: {getattr(given, '__name__', repr(given)[:60])} is no tool: put @tool on the function"
+        for given in strangers
+    ]
+    names = [tool.name for tool in worker.tools if isinstance(tool, Tool)]  # pyright: ignore[reportUnnecessaryIsInstance]
     faults += [f"worker {worker.name!r}: every worker has a tool {n!r} already" for n in names if n in RESERVED]
     faults += [f"worker {worker.name!r} has two tools named {n!r}" for n in sorted(set(names)) if names.count(n) > 1]
     return faults

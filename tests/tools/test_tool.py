@@ -9,6 +9,7 @@ import pytest
 from actors.tools import attempt
 from actors.tools.given import CallKey, FromSetting
 from actors.tools.tool import Tool, prefixed, tool
+from actors.worker.definition import Worker
 from protocol.errors import InvalidError, ToolError
 
 
@@ -364,3 +365,32 @@ def test_a_prefix_that_makes_no_names_is_refused() -> None:
         prefixed([shout], "two words")
     with pytest.raises(InvalidError, match="not valid"):
         prefixed([shout], "x" * 64)
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ({"confrim": True}, "tool 'act': there is no option 'confrim'; did you mean 'confirm'?"),
+        ({"x": 1}, "tool 'act': there is no option 'x'; there are: name, timeout_s, output_limit, effect, confirm"),
+        ({"confirm": "yes"}, "tool 'act': confirm: Expected bool, got str"),
+        ({"timeout_s": "10"}, "tool 'act': timeout_s: Expected float, got str"),
+    ],
+)
+def test_an_option_that_is_none_is_told_and_not_passed_over(options: dict[str, Any], fault: str) -> None:
+    def act() -> str:
+        """Do something outside."""
+        return "done"
+
+    with pytest.raises(InvalidError) as caught:
+        tool(**options)(act)
+    assert list(caught.value.faults) == [fault]
+
+
+def test_a_function_that_is_no_tool_is_told_with_what_to_do() -> None:
+    def act() -> str:
+        """Do something."""
+        return "done"
+
+    given: list[Any] = [act, shout]
+    with pytest.raises(InvalidError, match="worker 'w': act is no tool: put @tool on the function"):
+        Worker("w", summary="s", prompt="p", tools=given)
