@@ -1,7 +1,7 @@
 """Artifacts: what is too big for a message, kept in the object store and passed by reference."""
 
 from actors.bus.port import Bus
-from protocol.messages import Artifact
+from protocol.messages import Answer, Artifact
 
 
 async def keep_text(bus: Bus, name: str, text: str, room: int) -> tuple[str, Artifact]:
@@ -11,3 +11,13 @@ async def keep_text(bus: Bus, name: str, text: str, room: int) -> tuple[str, Art
     note = f"\n\n[cut off here: the whole text, {len(data):,} bytes, is the artifact {name}, {digest}]"
     head = data[: max(0, room // 2 - len(note))].decode(errors="ignore")
     return head + note, Artifact(name=name, digest=digest, size=len(data))
+
+
+async def whole_text(bus: Bus, answer: Answer) -> str:
+    """The text of an answer, brought back whole where it was too long for a message."""
+    name = f"{answer.run}.answer"
+    if any(artifact.name == name for artifact in answer.artifacts):
+        data = await bus.get_artifact(name)
+        if data is not None:
+            return data.decode(errors="replace")
+    return answer.text

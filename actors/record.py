@@ -3,12 +3,13 @@
 import msgspec
 import structlog
 
+from actors.artifacts import whole_text
 from actors.bus.port import Bus, Stored
 from observability.redaction import redacted
 from protocol import codec, streams, subjects
 from protocol.controls import Control
 from protocol.errors import UndecodableError
-from protocol.events import Event
+from protocol.events import Event, Finished
 from protocol.messages import Fault, Handoff, Result, Usage
 from protocol.steps import Step
 
@@ -48,6 +49,15 @@ async def read_run(bus: Bus, run: str) -> list[Recorded]:
     """Everything that is stored of a run, in order."""
     found = await bus.read(streams.RUNS, subjects.run_tree(run))
     return [entry for stored in found if (entry := understand(stored))]
+
+
+async def read_whole_run(bus: Bus, run: str) -> list[Recorded]:
+    """The same, with the text of the answer whole, even if that was too long for a message."""
+    record = await read_run(bus, run)
+    if not record or not isinstance(last := record[-1].message, Finished):
+        return record
+    answer = msgspec.structs.replace(last.answer, text=await whole_text(bus, last.answer))
+    return [*record[:-1], msgspec.structs.replace(record[-1], message=Finished(answer=answer))]
 
 
 def _decode(kind: str, stored: Stored) -> Entry:

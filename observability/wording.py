@@ -1,6 +1,6 @@
 """How figures are said to a person."""
 
-from protocol.messages import Usage
+from protocol.messages import Plan, Request, Usage
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
@@ -57,3 +57,9 @@ def _kinds(usage: Usage) -> str:
     asked = usage.input_tokens + usage.cache_write_tokens
     cached = f"{usage.cache_read_tokens:,} cached, " if usage.cache_read_tokens else ""
     return f"{asked:,} in, {cached}{usage.output_tokens:,} out"
+
+
+def about(request: Request, plan: Plan | None) -> str:
+    """What a run is about: its text, else the goal of its plan, else what its first task is to do."""
+    plan = plan or request.plan
+    return request.text or (plan.goal or next((task.intent for task in plan.tasks), "") if plan else "")

@@ -80,7 +80,11 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         | VOCABULARY,
         {"msgspec", "structlog"},
     ),
-    "actors.model": ({"actors.model", "actors.clock", "protocol", "observability"}, set()),
+    "actors.web": (
+        {"actors.web", "actors.history", "actors.record", "protocol", "observability"} | PORTS | VOCABULARY,
+        {"msgspec", "starlette"},
+    ),
+    "actors.model": ({"actors.model", "actors.clock", "actors.listening", "protocol", "observability"}, set()),
     "actors.tools": ({"actors.tools", "protocol"}, {"msgspec", "simpleeval"}),
     "actors.toolservers": (
         {"actors.toolservers", "actors.tools.server", "actors.tools.signature", "actors.tools.tool", "actors.clock"}
@@ -95,6 +99,7 @@ SOLE_IMPORTERS = {
     "anthropic": "actors.model",
     "mcp": "actors.toolservers",
     "click": "actors.cli",
+    "uvicorn": "actors.listening",
     "rich": "actors.cli",
     "opentelemetry": "observability",
     "prometheus_client": "observability",

@@ -2,7 +2,6 @@
 
 import sys
 
-from actors.bus.port import Bus
 from actors.cli.terminal import clean, console, is_screen, tell
 from actors.cli.wording import count, disputed, judged, spent, timed
 from protocol.messages import Answer
@@ -10,16 +9,6 @@ from protocol.messages import Answer
 MOST_GAPS = 8
 SHORT = 8
 """How much of the id of a run is enough to find it again."""
-
-
-async def whole_text(bus: Bus, answer: Answer) -> str:
-    """The text of the answer, brought back whole where it was too long for a message."""
-    name = f"{answer.run}.answer"
-    if any(artifact.name == name for artifact in answer.artifacts):
-        data = await bus.get_artifact(name)
-        if data is not None:
-            return data.decode(errors="replace")
-    return answer.text
 
 
 def write_markdown(text: str) -> None:

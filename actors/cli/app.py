@@ -18,6 +18,7 @@ SECTIONS = {
         "worker": ("actors.cli.actor", "One worker or several, in the foreground."),
         "inbox": ("actors.cli.inbox", "What waits for a person; with --as, be that person."),
         "model": ("actors.cli.actor", "The offline model, in the foreground."),
+        "web": ("actors.cli.web", "Runs and their traces in a browser."),
         "init": ("actors.cli.init", "Write a small team of your own that works at once."),
     },
     "Look": {

@@ -11,7 +11,6 @@ from actors.cli.answer import SHORT
 from actors.cli.confirm import how_to_confirm
 from actors.cli.exit_code import USAGE
 from actors.cli.given import read_plan
-from actors.cli.history import find_run
 from actors.cli.looking import look
 from actors.cli.options import Place, placed
 from actors.cli.progress import Progress
@@ -20,6 +19,7 @@ from actors.cli.terminal import tell
 from actors.cli.who import who
 from actors.cli.wording import count
 from actors.client import Client, Run
+from actors.history import find_run
 from actors.people.waits import Waits
 from actors.run.state import Limits, RunState
 from protocol.controls import Approve, Control, Edit, Reject

@@ -10,7 +10,8 @@ from typing import TypedDict, Unpack
 import click
 import msgspec
 
-from actors.cli.answer import tell_summary, whole_text, write_markdown
+from actors.artifacts import whole_text
+from actors.cli.answer import tell_summary, write_markdown
 from actors.cli.exit_code import INTERRUPTED, OF_STATUS
 from actors.cli.follow import CANCEL_S, follow, view_of
 from actors.cli.given import STDIN, read_plan, read_text

@@ -6,11 +6,11 @@ import click
 
 from actors.bus.jetstream import JetStreamBus
 from actors.cli.answer import SHORT
-from actors.cli.history import answer_of, find_run
 from actors.cli.looking import look
 from actors.cli.options import Place, placed
 from actors.cli.terminal import tell
 from actors.client import Client
+from actors.history import answer_of, find_run
 
 WAIT_S = 5.0
 

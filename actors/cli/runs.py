@@ -6,11 +6,11 @@ import click
 
 from actors.bus.jetstream import JetStreamBus
 from actors.cli.answer import SHORT
-from actors.cli.history import Summary, newest
 from actors.cli.looking import look
 from actors.cli.options import Place, json_option, placed
 from actors.cli.terminal import table, tell, write_json
 from actors.cli.wording import age, seconds
+from actors.history import Summary, newest
 
 HEADERS = ["run", "status", "age", "took", "done", "team", "request"]
 

@@ -6,15 +6,16 @@ import time
 import click
 import msgspec
 
+from actors.artifacts import whole_text
 from actors.bus.jetstream import JetStreamBus
-from actors.cli.answer import whole_text, write_markdown
-from actors.cli.history import find_run, waiting_requests
+from actors.cli.answer import write_markdown
 from actors.cli.looking import look
 from actors.cli.options import Place, json_option, placed
 from actors.cli.review import how_to_approve, write_plan
 from actors.cli.story import Story, TaskStory, story_of, story_of_waiting, tree_of
 from actors.cli.terminal import one_line, table, write, write_json, write_words
 from actors.cli.wording import age, cost, count, disputed, judged, seconds, spent, timed
+from actors.history import find_run, waiting_requests
 from actors.record import read_run
 from actors.run.state import Limits
 from protocol.errors import InvalidError

@@ -5,8 +5,8 @@ from typing import Literal
 
 import msgspec
 
-from actors.cli.history import RunStatus, Summary
 from actors.cli.progress import SETTLED, Progress, State
+from actors.history import RunStatus, Summary
 from actors.record import Recorded
 from actors.run.board import TaskState
 from actors.run.revision import changes

@@ -8,20 +8,18 @@ import click
 import msgspec
 
 from actors.bus.jetstream import JetStreamBus
-from actors.cli.answer import whole_text
-from actors.cli.history import find_run
 from actors.cli.looking import look
 from actors.cli.options import Place, json_option, placed
 from actors.cli.terminal import clean, console, one_line, tell, write
 from actors.cli.tree import Line, Node, lines, took, tree
-from actors.record import Recorded, read_run
+from actors.history import find_run
+from actors.record import read_whole_run
 from observability.otlp_json import otlp_json
 from observability.redaction import redacted
 from observability.run_view import RunView, view_of
 from observability.trace_json import trace_of
 from observability.wording import count, seconds, spent
 from protocol.errors import InvalidError
-from protocol.events import Finished
 
 Format = Literal["tree", "json", "otlp", "html"]
 FORMATS = ("tree", "json", "otlp", "html")
@@ -51,7 +49,7 @@ def trace(place: Place, run: str, **wanted: object) -> int:
 
     async def work(bus: JetStreamBus) -> int:
         found = await find_run(bus, run)
-        view = view_of(found, await _whole(bus, await read_run(bus, found)), content=options.told)
+        view = view_of(found, await read_whole_run(bus, found), content=options.told)
         if view is None:
             raise InvalidError([f"nobody has begun with run {found} yet: there is nothing to trace"])
         _give(view, options)
@@ -79,14 +77,6 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     def told(self) -> bool:
         """Whether what was asked and said is in it."""
         return (self.made == "html" or self.default) if self.content is None else self.content
-
-
-async def _whole(bus: JetStreamBus, record: list[Recorded]) -> list[Recorded]:
-    """The record with the text of the answer, even if that was too long for a message."""
-    if not record or not isinstance(last := record[-1].message, Finished):
-        return record
-    answer = msgspec.structs.replace(last.answer, text=await whole_text(bus, last.answer))
-    return [*record[:-1], msgspec.structs.replace(record[-1], message=Finished(answer=answer))]
 
 
 def _give(view: RunView, options: Options) -> None:

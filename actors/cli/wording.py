@@ -1,15 +1,9 @@
 """How figures and findings are said to a person."""
 
-from observability.wording import MINUTE, age, cost, count, seconds, spent
-from protocol.messages import Answer, Contradiction, Plan, Request
+from observability.wording import MINUTE, about, age, cost, count, seconds, spent
+from protocol.messages import Answer, Contradiction
 
 __all__ = ["MINUTE", "about", "age", "cost", "count", "disputed", "judged", "seconds", "spent", "timed"]
-
-
-def about(request: Request, plan: Plan | None) -> str:
-    """What a run is about: its text, else the goal of its plan, else what its first task is to do."""
-    plan = plan or request.plan
-    return request.text or (plan.goal or next((task.intent for task in plan.tasks), "") if plan else "")
 
 
 def disputed(found: Contradiction) -> str:

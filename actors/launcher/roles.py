@@ -66,6 +66,11 @@ def model(
     return _run("model", settings, lambda stop: _serve_model(server, stop))
 
 
+def web(settings: Settings, host: str, port: int, names: Sequence[str], timeout_s: float | None = None) -> int:
+    """Be the page."""
+    return _run("web", settings, lambda stop: _serve_page(settings, stop, (host, port, names), timeout_s))
+
+
 def instance_name() -> str:
     """A name for this process that no other has, with its pid to find it by."""
     host = re.sub(r"[^A-Za-z0-9_-]", "-", socket.gethostname())[:12] or "host"
@@ -113,6 +118,23 @@ async def _work(settings: Settings, targets: Sequence[str], stop: asyncio.Event,
 async def _serve_model(server: AbstractAsyncContextManager[str], stop: asyncio.Event) -> None:
     async with server as url:
         log.info("model.ready", url=url)
+        sys.stdout.write(f"{url}\n")
+        sys.stdout.flush()
+        await stop.wait()
+
+
+async def _serve_page(
+    settings: Settings, stop: asyncio.Event, where: tuple[str, int, Sequence[str]], timeout_s: float | None
+) -> None:
+    from actors.listening import listening
+    from actors.web.app import create_app
+
+    host, port, names = where
+    async with (
+        _bus(settings, "web", stop, timeout_s) as bus,
+        listening(create_app(bus, SystemClock(), names), host, port) as url,
+    ):
+        log.info("web.ready", url=url)
         sys.stdout.write(f"{url}\n")
         sys.stdout.flush()
         await stop.wait()

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from actors.clock import SystemClock
+from actors.listening import listening
 from actors.model.offline.app import create_app
-from actors.model.offline.listening import listening
 from actors.model.offline.prompt_cache import PromptCache
 from actors.model.offline.request_log import RequestLog
 from actors.model.scripted import Script, Scripted, read_script

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 OURS = {name: service for name, service in SERVICES.items() if service["image"] == "handoff"}
-ACTORS = {name: service for name, service in OURS.items() if name != "model"}
+ACTORS = {name: service for name, service in OURS.items() if name not in ("model", "web")}
 NODES = {name: service for name, service in SERVICES.items() if service.get("profiles") == ["cluster"]}
 
 

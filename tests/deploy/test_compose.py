@@ -91,6 +91,13 @@ def test_the_offline_model_is_reached_from_other_containers_and_checked_where_it
     assert f"http://127.0.0.1:{given['port']}/" in SERVICES["model"]["healthcheck"]["test"][-1]
 
 
+def test_the_page_is_reached_from_the_machine_and_checked_where_it_listens() -> None:
+    given = parsed(SERVICES["web"]["command"])
+    assert given["host"] == "0.0.0.0"
+    assert published("web") == {str(given["port"]): f"127.0.0.1:{given['port']}"}
+    assert f"http://127.0.0.1:{given['port']}/health" in SERVICES["web"]["healthcheck"]["test"][-1]
+
+
 @pytest.mark.parametrize("name", ACTORS)
 def test_an_actor_waits_for_the_bus_and_is_given_time_to_stop(name: str) -> None:
     needed: dict[str, Any] = SERVICES[name]["depends_on"]

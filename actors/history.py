@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from actors.bus.port import Bus, Stored
-from actors.cli.wording import about
+from observability.wording import about
 from protocol import codec, streams, subjects
 from protocol.errors import InvalidError, UndecodableError
 from protocol.events import Approved, Event, Finished, Planned, PlanRejected, Replanned, Started

@@ -1,0 +1,1 @@
+"""The page: runs and their traces in a browser. It reads, and changes nothing."""
