@@ -185,3 +185,9 @@ def test_importing_actors_does_not_import_the_model_sdk() -> None:
     heavy = "{'anthropic', 'mcp', 'nats'} & set(sys.modules)"
     code = f"import sys; from actors import Client, ToolServer, Worker, tool; sys.exit(bool({heavy}))"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+def test_no_two_test_modules_share_a_name() -> None:
+    """They are imported by their bare names: the second of two would not be collected."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert not {name for name in names if names.count(name) > 1}
