@@ -29,7 +29,7 @@ STYLES = {"": "", "bad": "red", "odd": "yellow", "dim": "dim"}
 
 @click.command()
 @click.argument("run")
-@click.option("--format", "shape", type=click.Choice(FORMATS), default="tree", show_default=True, help="What to make.")
+@click.option("--format", "shape", type=click.Choice(FORMATS), help="What to make; tree without it.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it to this file.")
 @click.option(
     "--content/--no-content", default=None, help="With what was asked and said; html has it without being told."
@@ -44,6 +44,9 @@ def trace(place: Place, run: str, **wanted: object) -> int:
     page opens (Search, Upload). html is one page that opens without a network.
     """
     options = Options(**wanted, default=place.settings().trace_content)  # pyright: ignore[reportArgumentType]
+    if options.as_json and options.shape not in (None, "json"):
+        raise click.UsageError(f"--json and --format {options.shape} are two forms: say one of them.")
+    _check_file(options.output)
     if options.made == "html" and options.output is None and sys.stdout.isatty():
         raise InvalidError(["a page is for a browser: give it a file, such as `-o trace.html`"])
 
@@ -61,7 +64,7 @@ def trace(place: Place, run: str, **wanted: object) -> int:
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """What was asked for. `default` is what the setting `trace_content` says of content."""
 
-    shape: Format
+    shape: Format | None
     output: Path | None
     content: bool | None
     full: bool
@@ -71,12 +74,20 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def made(self) -> Format:
         """The form that is meant."""
-        return "json" if self.as_json else self.shape
+        return "json" if self.as_json else self.shape or "tree"
 
     @property
     def told(self) -> bool:
         """Whether what was asked and said is in it."""
         return (self.made == "html" or self.default) if self.content is None else self.content
+
+
+def _check_file(output: Path | None) -> None:
+    """InvalidError if nothing can be written there, said before anything is read."""
+    if output is not None and not output.parent.is_dir():
+        raise InvalidError([f"{output}: there is no folder {str(output.parent)!r}: make it, or name another file"])
+    if output is not None and output.is_dir():
+        raise InvalidError([f"{output} is a folder: name a file"])
 
 
 def _give(view: RunView, options: Options) -> None:

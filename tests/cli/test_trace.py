@@ -138,6 +138,9 @@ def test_a_run_that_goes_on_is_traced_too(there: Here) -> None:
         (["abc"], "first 6"),
         (["d" * 32], "nobody has begun"),
         ([RUN, "--format", "xml"], "Invalid value for '--format'"),
+        ([RUN, "--json", "--format", "html"], "--json and --format html are two forms"),
+        ([RUN, "--json", "-o", "no/trace.json"], "there is no folder 'no'"),
+        ([RUN, "--json", "-o", "."], "is a folder: name a file"),
     ],
 )
 def test_what_cannot_be_traced_is_told(there: Here, arguments: list[str], said: str) -> None:
@@ -147,9 +150,9 @@ def test_what_cannot_be_traced_is_told(there: Here, arguments: list[str], said: 
 
 
 def test_a_file_that_cannot_be_written_is_told(there: Here, tmp_path: Path) -> None:
-    ended = there("trace", RUN, "--json", "-o", str(tmp_path / "no" / "trace.json"))
+    ended = there("trace", RUN, "--json", "-o", str(tmp_path / ("x" * 300)))
     assert ended.code == 1
-    assert "No such file or directory" in ended.err
+    assert "File name too long" in ended.err
 
 
 def seen() -> RunView:
