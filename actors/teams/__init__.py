@@ -3,6 +3,7 @@
 What a team's file names is imported when the team is asked for, not before.
 """
 
+import difflib
 from pathlib import Path
 
 from actors.teams.form import TeamForm, settings_of
@@ -50,5 +51,7 @@ def file_of(reference: str) -> Path:
 
 def unknown(name: str, known: list[str]) -> str:
     """That there is no such team, for a person who may have meant a folder."""
-    text = f"there is no team {name[:64]!r}; the teams are: {', '.join(known)}"
+    near = difflib.get_close_matches(name[:64], known, n=1)
+    meant = f" (did you mean {near[0]!r}?)" if near else ""
+    text = f"there is no team {name[:64]!r}{meant}; the teams are: {', '.join(known)}"
     return f"{text}; for the one in this folder write --team ./{name}" if is_file(Path(name, FILE)) else text

@@ -31,12 +31,20 @@ def check_team(form: TeamForm, values: Values, faults: Faults) -> None:
     names = [worker.name for worker in form.workers]
     for name in sorted({name for name in names if names.count(name) > 1}):
         faults.add("", f"{names.count(name)} workers are named {name!r}: give each a name of its own")
+    written = table_of(values.get("mcp")) or {}
     for name, table in form.mcp.items():
+        if _is_misread(table, table_of(written.get(name)) or {}):
+            continue
         try:
             server(name, table, Path())
         except InvalidError as error:
             for fault in error.faults:
                 faults.add("", fault)
+
+
+def _is_misread(table: ServerTable, written: Values) -> bool:
+    """Whether it says what to reach in a form that was refused: then there is nothing more to tell."""
+    return any(written.get(key) and not getattr(table, key) for key in ("command", "url"))
 
 
 def server(name: str, table: ServerTable, folder: Path, tools: tuple[str, ...] = ()) -> ToolServer:

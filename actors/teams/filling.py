@@ -1,6 +1,7 @@
 """Filling in a table from what TOML gave: each key by itself, so that every fault is told at once."""
 
 import difflib
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -47,7 +48,7 @@ def filled(kind: type[T], values: object, where: str, faults: Faults, **instead:
         try:
             given[key] = msgspec.convert(value, known[key].type)
         except msgspec.ValidationError as error:
-            faults.add(where, f"{key}: {_plain(error)} (got {shown(value)})")
+            faults.add(where, f"{key}: {_as_list(key, value, error) or _plain(error)} (got {shown(value)})")
     needed = [field.name for field in known.values() if field.required]
     for name in needed:
         if name not in table:
@@ -82,3 +83,11 @@ def shown(value: object) -> str:
 
 def _plain(error: msgspec.ValidationError) -> str:
     return str(error).replace("`", "").replace("Expected array", 'Expected a list such as ["..."]')
+
+
+def _as_list(key: str, value: object, error: msgspec.ValidationError) -> str:
+    """How a lone text is written where a list belongs."""
+    if not isinstance(value, str) or "Expected `array`" not in str(error):
+        return ""
+    words = value.split() if key == "command" else [value]
+    return f"must be a list: write {key} = [{', '.join(json.dumps(word, ensure_ascii=False) for word in words)}]"

@@ -64,6 +64,8 @@ def test_a_plan_that_is_not_there(here: Here, home: Path, tmp_path: Path) -> Non
 
 def test_a_team_that_does_not_exist(here: Here, home: Path) -> None:
     assert f"the teams are: {', '.join(teams.names())}" in refused(here, home, "ask", "hi", "--team", "nope")
+    assert "did you mean 'contract'?" in refused(here, home, "ask", "hi", "--team", "contrct")
+    assert "did you mean 'contract'?" in refused(here, home, "teams", "contrct")
     assert "not a valid id" in refused(here, home, "ask", "hi", "--team", "no pe")
     assert f"the teams are: {', '.join(teams.names())}" in refused(here, home, "up", "--team", "nope")
 

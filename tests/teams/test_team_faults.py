@@ -30,6 +30,8 @@ IN_THE_FILE = [
     (TOP + "supervisor = 5\n" + ANN, "supervisor: must be a table (got 5)"),
     (TOP + "mcp = 5\n" + ANN, "mcp: must be a table of tables, such as [mcp.files] (got 5)"),
     (TOP + "[mcp.files]\n" + ANN, "tool server 'files' needs either a command to start or the url"),
+    (TOP + "[mcp.files]\ncommand = []\n" + ANN, "tool server 'files' needs either a command to start or the url"),
+    (TOP + "samples = 'Who is on?'\n" + ANN, 'samples: must be a list: write samples = ["Who is on?"]'),
     (
         TOP + "[mcp.files]\nurl = 'x'\ncomand = []\n" + ANN,
         "mcp.files: there is no key 'comand'; did you mean 'command'?",
@@ -213,3 +215,8 @@ def test_whatever_bytes_a_file_holds_they_are_refused(data: bytes) -> None:
         file.write_bytes(data)
         with pytest.raises(InvalidError):
             teams.find(str(file))
+
+
+def test_a_command_in_one_string_is_told_once_and_how_to_write_it(tmp_path: Path) -> None:
+    (fault,) = faults_of(write_team(tmp_path, TOP + "[mcp.shed]\ncommand = 'python shed.py'\n" + ANN))
+    assert 'mcp.shed: command: must be a list: write command = ["python", "shed.py"]' in fault
