@@ -8,12 +8,12 @@ import msgspec
 from actors.bus.jetstream import JetStreamBus
 from actors.cli.looking import look
 from actors.cli.options import Place, json_option, placed
-from actors.cli.terminal import table, tell, write, write_json
+from actors.cli.terminal import listing, tell, write, write_json
 from actors.cli.wording import count
 from actors.dead_letter import DeadLetter, dead_letter, dead_letters, redrive
 from protocol.errors import InvalidError
 
-HEADERS = ["number", "time", "stream", "subject", "deliveries", "reason"]
+HEADERS = ["number", "time", "stream", "deliveries", "subject", "reason"]
 LARGEST = 64 * 1024
 
 
@@ -31,7 +31,7 @@ def dead(context: click.Context, place: Place, *, as_json: bool) -> int:
         if as_json:
             write_json([_facts(letter) for letter in letters])
         elif letters:
-            table(HEADERS, [_row(letter) for letter in letters])
+            listing(HEADERS, [_row(letter) for letter in letters], below=2)
             tell("look at one with `handoff dead show NUMBER`, put it back with `handoff dead redrive NUMBER`")
         else:
             tell("no dead letters")
@@ -95,8 +95,8 @@ def _row(letter: DeadLetter) -> list[str]:
         str(letter.number),
         _time(letter),
         letter.stream,
-        letter.subject,
         str(letter.deliveries),
+        letter.subject,
         letter.reason,
     ]
 

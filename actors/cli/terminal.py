@@ -105,6 +105,32 @@ def table(
         stream.write("  ".join(cells).rstrip() + "\n")
 
 
+def listing(headers: Sequence[str], rows: Sequence[Sequence[str]], *, below: int) -> None:
+    """A table in which nothing is cut: where the terminal is too narrow, the last `below` columns go under the row.
+
+    What stands there is broken between words and set in. For a pipe it is a table like any other.
+    """
+    lines = [[one_line(clean(cell)) for cell in row] for row in rows]
+    widths = [max(len(cell) for cell in column) for column in zip(headers, *lines, strict=True)]
+    screen = shutil.get_terminal_size().columns
+    if not sys.stdout.isatty() or sum(widths) + GAP * (len(widths) - 1) <= screen:
+        below = 0
+    first = len(headers) - below
+    for line in [headers, *lines]:
+        cells = [cell.ljust(width) for cell, width in zip(line[:first], widths[:first], strict=True)]
+        sys.stdout.write((" " * GAP).join(cells).rstrip() + "\n")
+        for cell in line[first:] if line is not headers else ():
+            if cell:
+                sys.stdout.write(_set_in(cell, screen) + "\n")
+
+
+def _set_in(text: str, width: int) -> str:
+    lead = " " * 2 * GAP
+    return textwrap.fill(
+        text, width, initial_indent=lead, subsequent_indent=lead, break_long_words=False, break_on_hyphens=False
+    )
+
+
 def _fitted(headers: Sequence[str], rows: Sequence[Sequence[str]], stream: TextIO, *, whole: bool) -> None:
     from rich.cells import cell_len
     from rich.table import Table

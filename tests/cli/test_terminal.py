@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from actors.cli.terminal import clean, one_line, table, write_words
+from actors.cli.terminal import clean, listing, one_line, table, write_words
 
 
 @given(st.text())
@@ -77,3 +77,27 @@ def test_a_table_for_a_pipe_is_whole_and_aligned() -> None:
     assert lines[1] == "x" * 200 + "  1"
     assert lines[2].endswith("  two lines")
     assert len({line.rindex("  ") for line in lines}) == 1
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_listing_on_a_narrow_terminal_cuts_no_name_and_sets_in_what_is_long(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    into = Terminal()
+    monkeypatch.setattr("sys.stdout", into)
+    words = " ".join(f"word{number}" for number in range(30))
+    listing(["team", "worker", "tools", "summary"], [["x" * 25, "y" * 25, "", words], ["a", "b", "c", "d"]], below=2)
+    lines = into.getvalue().splitlines()
+    assert lines[:2] == ["team" + " " * 23 + "worker", "x" * 25 + "  " + "y" * 25]
+    assert all(len(line) <= width for line in lines)
+    assert [line.split() for line in lines[-3:]] == [["a", "b"], ["c"], ["d"]]
+    assert " ".join(line.strip() for line in lines[2:-3]) == words
+
+
+def test_a_listing_that_fits_is_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    into = Terminal()
+    monkeypatch.setattr("sys.stdout", into)
+    listing(["team", "summary"], [["a", "Sums."]], below=1)
+    assert into.getvalue() == "team  summary\na     Sums.\n"
