@@ -17,7 +17,7 @@ from actors.bus.jetstream import JetStreamBus
 from actors.bus.jetstream.connection import shown
 from actors.cli.wording import count
 from actors.launcher import server
-from actors.launcher.embedded import find
+from actors.launcher.embedded import find, silent, unanswered
 from actors.launcher.session import open_bus
 from actors.settings import Settings
 from actors.supervisor.roster import read_cards
@@ -42,11 +42,17 @@ async def check_all(settings: Settings, timeout_s: float) -> list[Check]:
     """Every check, in the order in which things depend on each other."""
     checks = [check_python(), await check_server(settings), check_home(settings.home_dir)]
     if not settings.nats_url and not await asyncio.to_thread(find, settings.home_dir):
-        advice = "`handoff ask` starts one for itself, `handoff up` one that stays; or set NATS_URL"
-        checks.append(Check(name=BUS, state="warn", found="none is running", advice=advice))
+        checks.append(await _check_no_bus(settings))
     else:
         checks += await _check_bus(settings, timeout_s)
     return [*checks, await check_model(settings, timeout_s), check_sdk()]
+
+
+async def _check_no_bus(settings: Settings) -> Check:
+    if pid := await asyncio.to_thread(silent, settings.home_dir):
+        return Check(name=BUS, state="fail", found=unanswered(settings.home_dir, pid))
+    advice = "`handoff ask` starts one for itself, `handoff up` one that stays; or set NATS_URL"
+    return Check(name=BUS, state="warn", found="none is running", advice=advice)
 
 
 def unreachable(checks: list[Check]) -> bool:

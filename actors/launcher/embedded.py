@@ -20,7 +20,7 @@ from actors.launcher.backoff import Backoff
 from actors.launcher.event import OnEvent, ending, nobody
 from actors.launcher.home import BusAddress, Home
 from actors.launcher.lock import FileLock
-from actors.launcher.probe import server_name
+from actors.launcher.probe import is_mute, server_name
 from actors.settings import Settings
 from protocol.errors import BusError, InvalidError
 
@@ -38,6 +38,21 @@ def find(home: Path) -> BusAddress | None:
         return None
     # Asked last: without its owner the server may still answer, but it is about to end.
     return address if not server.ENDS_WITH_OWNER or _lives(address.owner) else None
+
+
+def silent(home: Path) -> int | None:
+    """The process of a bus that runs in this home and does not answer; None if there is no such bus."""
+    address = Home(home).address()
+    there = address is not None and _lives(address.pid) and is_mute(address.port)
+    return address.pid if address and there else None
+
+
+def unanswered(home: Path, pid: int) -> str:
+    """What a person is told of such a bus."""
+    return (
+        f"the bus in {home} runs as process {pid}, but does not answer: if it was stopped, let it go on with "
+        f"`kill -CONT {pid}`; else see {Home(home).log}"
+    )
 
 
 class EmbeddedBus:

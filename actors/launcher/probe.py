@@ -18,6 +18,18 @@ def server_name(port: int, *, patience_s: float = 0.5) -> str | None:
         return None
 
 
+def is_mute(port: int, *, patience_s: float = 1.0) -> bool:
+    """Whether somebody holds that port open and says nothing, as a server does that is stopped or stuck."""
+    try:
+        with socket.create_connection((HOST, port), patience_s) as connection:
+            connection.recv(1)
+    except TimeoutError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def jetstream_answers(port: int, user: str, password: str, *, patience_s: float = 0.5) -> bool:
     """Whether the server on that port lets the user in and its JetStream is up."""
     connect = {"user": user, "pass": password, "verbose": False, "headers": True, "no_responders": True}

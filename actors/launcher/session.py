@@ -8,7 +8,7 @@ import msgspec
 
 from actors.bus.jetstream import JetStreamBus, connect
 from actors.launcher import port as ports
-from actors.launcher.embedded import EmbeddedBus, find
+from actors.launcher.embedded import EmbeddedBus, find, silent, unanswered
 from actors.launcher.event import OnEvent, nobody
 from actors.launcher.finding import find_team
 from actors.launcher.home import Home
@@ -53,6 +53,8 @@ async def located(
             return msgspec.structs.replace(settings, nats_url=found.url)
         advice = "start one with `handoff up`, or set NATS_URL"
         if ends is not None and asyncio.get_running_loop().time() >= ends:
+            if pid := await asyncio.to_thread(silent, settings.home_dir):
+                raise UnreachableError(unanswered(settings.home_dir, pid))
             raise UnreachableError(f"no bus is running in {settings.home_dir}: {advice}")
         if waiting:
             waiting(f"no bus is running in {settings.home_dir} yet: waiting for one ({advice})")

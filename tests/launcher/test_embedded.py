@@ -9,12 +9,14 @@ import msgspec
 import pytest
 import uvloop
 
+from actors.cli.checks import check_all
 from actors.launcher import embedded, server
 from actors.launcher import port as ports
-from actors.launcher.embedded import EmbeddedBus, find
+from actors.launcher.embedded import EmbeddedBus, find, silent
 from actors.launcher.home import BusAddress, Home
+from actors.launcher.session import located
 from actors.settings import Settings
-from protocol.errors import BusError, InvalidError
+from protocol.errors import BusError, InvalidError, UnreachableError
 from tests.launcher.launching import Events, gone, store, stored
 
 pytestmark = pytest.mark.process
@@ -208,3 +210,17 @@ async def test_the_state_file_says_what_a_second_terminal_needs(settings: Settin
         state = json.loads((settings.home_dir / "bus.json").read_text())
         assert state == msgspec.to_builtins(bus.address)
         assert set(state) == {"url", "pid", "port", "started", "owner"}
+
+
+async def test_a_server_that_runs_and_does_not_answer_is_not_said_to_be_away(settings: Settings) -> None:
+    async with EmbeddedBus(settings) as bus:
+        assert silent(settings.home_dir) is None
+        os.kill(bus.address.pid, signal.SIGSTOP)
+        try:
+            with pytest.raises(UnreachableError, match=rf"does not answer.*kill -CONT {bus.address.pid}"):
+                await located(settings)
+            told = [check for check in await check_all(settings, 1.0) if check.name == "bus"]
+        finally:
+            os.kill(bus.address.pid, signal.SIGCONT)
+        assert [(check.state, f"process {bus.address.pid}" in check.found) for check in told] == [("fail", True)]
+    assert silent(settings.home_dir) is None
