@@ -216,7 +216,10 @@ class Answer(Message, frozen=True, kw_only=True):
 
 
 class Card(Message, frozen=True, kw_only=True):
-    """What a live worker says of itself, again and again while it lives. `person` says that a human answers."""
+    """What a live worker says of itself, again and again while it lives. `person` says that a human answers.
+
+    `trouble` is what it lacks to do its work well, in words for a person; empty if nothing.
+    """
 
     worker: str
     instance: str
@@ -230,6 +233,7 @@ class Card(Message, frozen=True, kw_only=True):
     fallback: str | None = None
     version: str = ""
     person: bool = False
+    trouble: str = ""
 
 
 class Breaker(Message, frozen=True, kw_only=True):

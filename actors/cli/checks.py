@@ -20,7 +20,7 @@ from actors.launcher import server
 from actors.launcher.embedded import find, silent, unanswered
 from actors.launcher.session import open_bus
 from actors.settings import Settings
-from actors.supervisor.roster import read_cards
+from actors.supervisor.roster import read_cards, troubles
 from protocol import streams, subjects
 from protocol.errors import DeniedError, HandoffError, UnreachableError
 
@@ -145,6 +145,8 @@ async def _check_workers(bus: JetStreamBus) -> list[Check]:
         checks = [Check(name="workers", state="ok", found=kinds)]
     else:
         checks = [Check(name="workers", state="warn", found="none is alive", advice="start some with `handoff up`")]
+    mended = "mend the team file or start that server; the worker's log says more"
+    checks += [Check(name="workers", state="warn", found=trouble, advice=mended) for trouble in troubles(cards)]
     for name, queue in sorted((await bus.queues(streams.RUNS)).items()):
         if queue.pending and name not in alive:
             found = f"{count(queue.pending, 'task')} for {name} and nobody to do them"

@@ -17,7 +17,7 @@ from actors.launcher.finding import find_team, is_defined
 from actors.launcher.session import Crew, Session, open_bus, supervised
 from actors.run.plan_check import named, unknown_workers
 from actors.settings import Settings
-from actors.supervisor.roster import Roster
+from actors.supervisor.roster import Roster, read_cards, troubles
 from protocol import streams
 from protocol.errors import InvalidError
 from protocol.messages import Plan
@@ -58,8 +58,15 @@ async def opened(wanted: Wanted, interrupt: Interrupt) -> AsyncGenerator[tuple[J
             await _check_startable(session.bus, wanted)
             tell(_starting(session))
             await interrupt.guard(session.start_team(Crew()))
+        await tell_troubles(session)
         yield session.bus, session.settings
         await _until_unused(session, interrupt)
+
+
+async def tell_troubles(session: Session) -> None:
+    """Say what workers of the team lack, so that nobody wonders at a poor answer."""
+    for line in troubles(await read_cards(session.bus, session.settings.team)):
+        tell(line)
 
 
 def check_before(wanted: Wanted) -> None:

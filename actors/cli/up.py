@@ -9,6 +9,7 @@ from typing import TypedDict, Unpack
 import click
 
 from actors.cli.interrupt import Interrupt, InterruptedByUser, interruptible
+from actors.cli.opening import tell_troubles
 from actors.cli.options import Place, placed
 from actors.cli.terminal import table, tell, write
 from actors.cli.wording import seconds, team_flag
@@ -67,6 +68,7 @@ async def _up(settings: Settings, crew: Crew, interrupt: Interrupt, timeout_s: f
             tell(f"starting team {settings.team!r}" + (" with the offline model" if settings.offline else ""))
             fleet = await interrupt.guard(session.start_team(crew))
             _tell_ready(session, events.pids | fleet.pids(), time.monotonic() - began)
+            await interrupt.guard(tell_troubles(session))
             events.tell = True
             await interrupt.comes()
             events.tell = False

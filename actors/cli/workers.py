@@ -8,10 +8,10 @@ import msgspec
 from actors.bus.jetstream import JetStreamBus
 from actors.cli.looking import look
 from actors.cli.options import Place, json_option, placed
-from actors.cli.terminal import table, tell, write_json
+from actors.cli.terminal import listing, tell, write_json
 from actors.cli.wording import age, seconds
 from actors.supervisor.breakers import read_breakers
-from actors.supervisor.roster import read_cards
+from actors.supervisor.roster import read_cards, troubles
 from protocol import streams
 from protocol.messages import Breaker, Card
 
@@ -43,7 +43,9 @@ def workers(place: Place, *, as_json: bool) -> int:
             write_json([{"team": one.team} | msgspec.to_builtins(one.card) | {"breaker": one.breaker} for one in found])
         elif found:
             now = time.time()
-            table(HEADERS, [row(one, now) for one in found])
+            listing(HEADERS, [row(one, now) for one in found], below=2)
+            for line in troubles([(one.team, one.card) for one in found]):
+                tell(line)
         else:
             tell("no worker is alive" + (f" in team {team!r}" if team else "") + ": start some with `handoff up`")
         return 0

@@ -31,4 +31,4 @@ async def equipped(worker: Worker, clock: Clock) -> AsyncGenerator[Worker]:
     from actors.toolservers.toolbox import borrowing
 
     async with borrowing(worker.tools, worker.mcp, clock, RESERVED) as tools:
-        yield replace(worker, tools=tools)
+        yield replace(worker, tools=tools, trouble=tools.trouble)

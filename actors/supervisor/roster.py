@@ -31,6 +31,12 @@ async def read_cards(bus: Bus, team: str = "") -> list[tuple[str, Card]]:
     return found
 
 
+def troubles(cards: Iterable[tuple[str, Card]]) -> list[str]:
+    """What the workers say they lack, a line for each kind and lack."""
+    told = [f"{card.worker} (team {team!r}): {card.trouble}" for team, card in cards if card.trouble]
+    return list(dict.fromkeys(told))
+
+
 class Roster:
     """The workers of one team. A kind whose queue exists is known even while none of its instances is alive."""
 

@@ -6,7 +6,8 @@ was under way when the server died fails and is not made again by us, for nobody
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+import difflib
+from collections.abc import Callable, Collection
 from contextlib import AbstractAsyncContextManager
 from typing import Any, NoReturn, cast
 
@@ -24,6 +25,7 @@ SETTLED_S = 30.0
 LOOK_EVERY_S = 30.0
 LOOK_S = 10.0
 PATIENCE_S = 10.0
+SHOWN = 12
 
 log = structlog.get_logger()
 
@@ -44,11 +46,17 @@ class Keeper:
         self._doubt = asyncio.Event()
         self._busy = 0
         self._why = "it was not reached yet"
+        self._lacking = ""
 
     @property
     def there(self) -> bool:
         """Whether the server can be spoken to now."""
         return self._connection is not None and not self._connection.life.ended.is_set()
+
+    @property
+    def trouble(self) -> str:
+        """Why tools of this server cannot be used now, for a person; empty if all can."""
+        return self._lacking if self.there else f"tool server {self.server.name!r} is not there: {self._why}"
 
     async def keep(self, connect: Connect = connected) -> None:
         """Look after the server until cancelled."""
@@ -138,7 +146,19 @@ class Keeper:
         for name in sorted(set(self.server.tools) - {offer.name for offer in wanted}):
             log.warning("toolserver.tool_missing", server=self.server.name, tool=name)
         self.offers = taken(self.server.name, wanted)
+        self._lacking = lacking(self.server, [offer.name for offer in self.offers], [offer.name for offer in found])
         self._changed()
+
+
+def lacking(server: ToolServer, lent: Collection[str], offered: Collection[str]) -> str:
+    """Which of the tools that are named the server does not lend, and what may have been meant; empty if none."""
+    told: list[str] = []
+    for name in sorted(set(server.tools) - set(lent)):
+        near = difflib.get_close_matches(name, offered, n=1)
+        there = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(sorted(offered)[:SHOWN]) or 'none'}"
+        why = "what it offers cannot be taken, see the log" if name in offered else there
+        told.append(f"tool server {server.name!r} lends no {name!r} ({why})")
+    return "; ".join(told)
 
 
 def reason(error: BaseException) -> str:

@@ -55,6 +55,10 @@ class Toolbox(Sequence[Tool]):
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools)
 
+    def trouble(self) -> str:
+        """What is amiss with the servers now, in words for a person; empty if nothing is."""
+        return "; ".join(keeper.trouble for keeper in self.keepers if keeper.trouble)
+
     def _refresh(self) -> None:
         names = {tool.name for tool in self._own} | self._reserved
         tools = list(self._own)

@@ -1,7 +1,7 @@
 """A worker: a name, what it is good for, and how it works: a model with tools, a function, or a person."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import msgspec
@@ -46,12 +46,18 @@ NO_LIMIT = Budget()
 Work = Callable[[Handoff], Awaitable[str | Outcome] | str | Outcome]
 
 
+def no_trouble() -> str:
+    """What a worker says that lacks nothing."""
+    return ""
+
+
 @dataclass(frozen=True)
 class Worker:
     """A specialist. With `run` it is a function and no model is asked; otherwise it is an agent with tools.
 
     `mcp` are servers that lend it more tools while it works. `budget` is its own ceiling for one task, beside that of
-    the handoff. With `person` a person answers instead of a model.
+    the handoff. With `person` a person answers instead of a model. `trouble` says, whenever it is asked, what it
+    lacks; the card shows it.
     """
 
     name: str
@@ -67,6 +73,7 @@ class Worker:
     max_turns: int | None = None
     budget: Budget = NO_LIMIT
     person: bool = False
+    trouble: Callable[[], str] = field(default=no_trouble, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         faults = _faults(self)

@@ -257,6 +257,7 @@ class WorkerProcess:
             queue=queues[name].pending if name in queues else 0,
             p50_s=round(median(self._seconds), 6) if self._seconds else 0.0,
             fallback=self.worker.fallback,
+            trouble=redacted(codec.writable(self.worker.trouble()))[:LONGEST],
         )
 
 

@@ -153,6 +153,7 @@ EXAMPLES: dict[str, Message] = {
     "control-approve-call": Approve(task="t2", call="toolu_1", asked=7, by="ada"),
     "control-reject-call": Reject(comment="too early", task="t2", call="toolu_1", asked=7, by="ada"),
     "card-person": Card(worker="counsel", instance="host-1-ab", summary="Knows the law.", capacity=100, person=True),
+    "card-trouble": Card(worker="clerk", instance="host-1-ab", trouble="tool server 'shed' is not there: no such file"),
 }
 
 

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from actor_processes import Stage, task, until
 
+from actors.cli.checks import check_all
 from actors.launcher import equipping
 from actors.launcher.equipping import require_servers
+from actors.supervisor.roster import read_cards, troubles
 from protocol import codec
 from protocol.errors import InvalidError
 from protocol.messages import Card
@@ -49,6 +51,15 @@ async def test_the_card_lists_what_the_servers_lend(stage: Stage) -> None:
     cards = await stage.bus.cards("default.")
     card = codec.decode(next(iter(cards.values())), Card)
     assert "desk_add" in card.tools
+
+
+async def test_the_card_says_which_server_is_not_there(stage: Stage) -> None:
+    await stage.worker("lender")
+    told = troubles(await read_cards(stage.bus, "default"))
+    assert len(told) == 1
+    assert told[0].startswith("lender (team 'default'): tool server 'shed' is not there: ")
+    checks = await check_all(stage.settings, 5.0)
+    assert [check.state for check in checks if check.found == told[0]] == ["warn"]
 
 
 def test_without_the_package_a_worker_with_tool_servers_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

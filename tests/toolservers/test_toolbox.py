@@ -260,3 +260,20 @@ async def test_a_server_behind_a_url_is_used_and_found_again_after_it_died(port:
             while not await answers(port):
                 await asyncio.sleep(0.05)
             assert await use(box, "desk_add", first=2, second=2) == "4"
+
+
+async def test_a_box_whose_servers_lend_all_that_is_named_has_no_trouble() -> None:
+    async with borrowed(honest(tools=("add",))) as box:
+        assert box.trouble() == ""
+
+
+async def test_a_misspelled_tool_is_told_with_what_may_have_been_meant() -> None:
+    async with borrowed(honest(tools=("add", "whoamy", "zebra"))) as box:
+        assert "tool server 'desk' lends no 'whoamy' (did you mean 'whoami'?)" in box.trouble()
+        assert "tool server 'desk' lends no 'zebra' (it has add, " in box.trouble()
+
+
+async def test_a_server_that_does_not_start_is_told_with_the_reason() -> None:
+    async with borrowed(ToolServer("shed", command=("no-such-program",))) as box:
+        assert "tool server 'shed' is not there: " in box.trouble()
+        assert "no-such-program" in box.trouble()
