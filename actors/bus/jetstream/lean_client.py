@@ -11,6 +11,7 @@ Whoever is cancelled while it waits for an answer hears of it, also if the answe
 import asyncio
 from asyncio import WriteTransport
 from collections.abc import Awaitable, Callable
+from functools import lru_cache
 from time import perf_counter
 from typing import Any
 
@@ -96,10 +97,8 @@ class LeanClient(Client):
         found: dict[str, str] = {}
         for line in raw.decode("ascii").split("\r\n"):
             name, colon, value = line.partition(":")
-            if colon:
-                name = name.strip(BLANKS)
-                if not name or name.split() == [name]:
-                    found[name] = value.strip(BLANKS)
+            if colon and (known := _header_name(name)) is not None:
+                found[known] = value.strip(BLANKS)
         return found
 
     async def _send_publish(
@@ -133,6 +132,14 @@ class LeanClient(Client):
         """Whether the socket is closed, though nobody has noticed yet."""
         writer = self._transport._io_writer if isinstance(self._transport, TcpTransport) else None  # pyright: ignore[reportPrivateUsage]
         return writer is not None and writer.transport.is_closing()
+
+
+# Nearly all messages have the same few.
+@lru_cache(maxsize=256)
+def _header_name(text: str) -> str | None:
+    """The name of a header; None for one with a blank inside, which is none."""
+    name = text.strip(BLANKS)
+    return name if not name or name.split() == [name] else None
 
 
 def _cancels() -> int:

@@ -1,6 +1,7 @@
 """What JetStream says in headers, replies and error codes, read once and named."""
 
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -58,7 +59,13 @@ def status(msg: Msg) -> str | None:
 def nanoseconds(stamp: str) -> int:
     """An RFC 3339 time in UTC as Unix nanoseconds, exactly."""
     whole, _, fraction = stamp.rstrip("Z").partition(".")
-    return int(datetime.fromisoformat(whole + "+00:00").timestamp()) * 1_000_000_000 + int(fraction.ljust(9, "0")[:9])
+    return _second(whole) * 1_000_000_000 + int(fraction.ljust(9, "0")[:9])
+
+
+# Many messages are stored within one second.
+@lru_cache(maxsize=64)
+def _second(stamp: str) -> int:
+    return int(datetime.fromisoformat(stamp + "+00:00").timestamp())
 
 
 def direct(msg: Msg) -> Stored:
