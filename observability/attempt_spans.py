@@ -53,8 +53,11 @@ def attempt_spans(attempt: Attempt, telling: Telling) -> Iterator[Span]:
 
 def execution_times(attempt: Attempt, executions: list[list[StepAt]], end_ns: int) -> list[tuple[int, int]]:
     """When each execution began and ended; `end_ns` is the last known moment of the run."""
+    last_ns = attempt.end_ns if attempt.result else end_ns
     begins = [_begin(attempt, executions, number) for number in range(len(executions))]
-    ends = [*begins[1:], attempt.end_ns if attempt.result else end_ns]
+    if len(begins) == 1:  # nearly always
+        return [(begins[0], max(begins[0], last_ns))]
+    ends = [*begins[1:], last_ns]
     if attempt.result and begins:
         ends[attempt.counting] = attempt.end_ns
     return [(begun, max(begun, ended)) for begun, ended in zip(begins, ends, strict=bool(begins))]
@@ -99,7 +102,11 @@ def _messaging(attempt: Attempt, operation: str) -> dict[str, Value]:
 
 def _dispatch(attempt: Attempt, telling: Telling, common: Attributes, times: list[tuple[int, int]]) -> Span:
     run, _, worker, task, number = attempt.address
-    attributes = {**common} | _messaging(attempt, "send") | {names.OUTCOME: _outcome(attempt, telling.over)}
+    attributes: dict[str, Value] = {
+        **common,
+        **_messaging(attempt, "send"),
+        names.OUTCOME: _outcome(attempt, telling.over),
+    }
     if times:
         attributes[names.QUEUE_WAIT_S] = round((times[0][0] - attempt.start_ns) / 1e9, 6)
     handoff = attempt.handoff
@@ -129,8 +136,14 @@ def _execution(attempt: Attempt, telling: Telling, common: Attributes, number: i
     run, team, worker, task, attempted = attempt.address
     lost = number != attempt.counting
     outcome = outcome_of(attempt, number, over=telling.over)
-    attributes = {**common} | _messaging(attempt, "process") | {names.OPERATION: "invoke_agent"}
-    attributes |= {names.GROUP: durable(team, worker), names.EXECUTION: number, names.OUTCOME: outcome}
+    attributes: dict[str, Value] = {
+        **common,
+        **_messaging(attempt, "process"),
+        names.OPERATION: "invoke_agent",
+        names.GROUP: durable(team, worker),
+        names.EXECUTION: number,
+        names.OUTCOME: outcome,
+    }
     result = None if lost else attempt.result
     status, error, moments = _verdict(result, lost, times[1], attributes)
     if result:

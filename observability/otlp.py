@@ -6,14 +6,17 @@ compares the two.
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from struct import pack
+from struct import Struct, pack
 
 from observability import names
-from observability.span import Attributes, Link, Moment, Span, Value
+from observability.span import Attributes, Kind, Link, Moment, Span, Value
 
 KINDS = {"internal": 1, "client": 3, "producer": 4, "consumer": 5}
 STATUSES = {"unset": 0, "ok": 1, "error": 2}
 SAMPLED = 1
+
+_TIMES = Struct("<BQBQ").pack
+_FLAGS = b"\x85\x01" + pack("<I", SAMPLED)
 
 ResourceOf = Callable[[str, str], Attributes]
 
@@ -32,21 +35,33 @@ def request_of(spans: Sequence[Span], resource_of: ResourceOf) -> bytes:
 
 def _span(span: Span) -> bytes:
     parts = [
-        _block(1, bytes.fromhex(span.trace)),
-        _block(2, bytes.fromhex(span.id)),
-        _block(4, bytes.fromhex(span.parent)) if span.parent else b"",
-        _block(5, span.name.encode(errors="replace")),
-        b"\x30" + _varint(KINDS[span.kind]),
-        b"\x39" + pack("<Q", span.start_ns) + b"\x41" + pack("<Q", span.end_ns),
-        _attributes(9, span.attributes),
+        _id(1, span.trace),
+        _id(2, span.id),
+        _id(4, span.parent) if span.parent else b"",
+        _title(span.name, span.kind),
+        _TIMES(0x39, span.start_ns, 0x41, span.end_ns),
     ]
-    parts += [_block(11, _moment(moment)) for moment in span.events]
-    parts += [_block(13, _link(link)) for link in span.links]
+    parts += [_attribute(9, name, value) for name, value in span.attributes.items()]
+    if span.events:
+        parts += [_block(11, _moment(moment)) for moment in span.events]
+    if span.links:
+        parts += [_block(13, _link(link)) for link in span.links]
     if span.status != "unset":
         text = _block(2, span.error.encode(errors="replace")) if span.error else b""
         parts.append(_block(15, text + b"\x18" + _varint(STATUSES[span.status])))
-    parts.append(b"\x85\x01" + pack("<I", SAMPLED))
+    parts.append(_FLAGS)
     return b"".join(parts)
+
+
+def _id(field: int, digits: str) -> bytes:
+    """An id of a trace or a span: always so short that its length is one byte."""
+    data = bytes.fromhex(digits)
+    return bytes((field << 3 | 2, len(data))) + data
+
+
+@lru_cache(maxsize=1024)
+def _title(name: str, kind: Kind) -> bytes:
+    return _block(5, name.encode(errors="replace")) + b"\x30" + _varint(KINDS[kind])
 
 
 def _moment(moment: Moment) -> bytes:
@@ -85,6 +100,9 @@ def _any(value: Value) -> bytes:
 
 def _block(field: int, data: bytes) -> bytes:
     """A field of the kind that says its length first."""
+    size = len(data)
+    if size < 0x80 and field < 0x10:
+        return _HEADS[field][size] + data
     return _varint(field << 3 | 2) + _varint(len(data)) + data
 
 
@@ -100,6 +118,7 @@ def _varint(number: int) -> bytes:
 
 
 _SMALL: Sequence[bytes] = [bytes([number]) for number in range(0x80)]
+_HEADS: Sequence[Sequence[bytes]] = [[bytes([field << 3 | 2]) + size for size in _SMALL] for field in range(0x10)]
 
 
 def batches(spans: Iterable[Span], most: int) -> list[list[Span]]:

@@ -65,6 +65,8 @@ class Attempt(msgspec.Struct, kw_only=True):
     @property
     def counting(self) -> int:
         """Which execution its result is of; without one, the last. One that was replaced may still have been first."""
+        if not self.steps:
+            return 0
         takers = self.claims
         if self.result is None or not self.result.instance or not takers:
             return len(takers)
