@@ -25,11 +25,14 @@ def measures_of(run: str, entries: Iterable[Entry]) -> list[Measure]:
     record = sorted_record(run, entries)
     if record.finished is None:
         return []
-    team = {names.TEAM: record.request.team}
-    found = [*_whole(record), *_decisions(record), *_spending(record)]
+    team = record.request.team
+    found = [
+        msgspec.structs.replace(measure, told={names.TEAM: team} | measure.told)
+        for measure in (*_whole(record), *_decisions(record), *_spending(record))
+    ]
     for attempt in record.attempts.values():
-        found += _attempt(attempt, record.end_ns)
-    return [msgspec.structs.replace(measure, told=team | measure.told) for measure in found]
+        found += _attempt(attempt, record.end_ns, team)
+    return found
 
 
 def _whole(record: Record) -> Iterator[Measure]:
@@ -67,15 +70,16 @@ def _spending(record: Record) -> Iterator[Measure]:
             yield Measure(names.COST[0], usage.usd, {names.WHO: who})
 
 
-def _attempt(attempt: Attempt, end_ns: int) -> Iterator[Measure]:
-    worker = {names.WORKER: attempt.address.worker}
+def _attempt(attempt: Attempt, end_ns: int, team: str) -> Iterator[Measure]:
+    """There are many of these: the team is said at once, not added later."""
+    worker = {names.TEAM: team, names.WORKER: attempt.address.worker}
     for number, (begun_ns, ended_ns) in enumerate(execution_times(attempt, attempt.executions(), end_ns)):
         if number == 0:
             yield Measure(names.TASK_WAIT[0], _seconds(begun_ns - attempt.start_ns), worker)
         outcome = outcome_of(attempt, number, over=True)
         if outcome == names.LOST:
             yield Measure(names.LOST_EXECUTIONS[0], 1, worker)
-        yield Measure(names.TASK_DURATION[0], _seconds(ended_ns - begun_ns), worker | {names.OUTCOME: outcome})
+        yield Measure(names.TASK_DURATION[0], _seconds(ended_ns - begun_ns), {**worker, names.OUTCOME: outcome})
 
 
 def _seconds(ns: int) -> float:
