@@ -8,11 +8,15 @@ import msgspec
 import structlog
 
 from actors.bus.port import Bus
+from actors.clock import Clock
 from actors.record import read_run
 from observability import live
 
 FINISH_S = 2.0
 LONGEST_S = 5.0
+PATIENCE_S = 0.5
+GLANCE_S = 0.02
+LOOKS = 2
 
 log = structlog.get_logger()
 
@@ -21,6 +25,7 @@ class Story(msgspec.Struct, frozen=True):
     """A run whose answer is stored; `told` comes to pass once nobody need wait for it to be told."""
 
     run: str
+    ended_at: float
     told: "asyncio.Future[None]"
 
     def close(self) -> None:
@@ -30,10 +35,15 @@ class Story(msgspec.Struct, frozen=True):
 
 
 class Storyteller:
-    """Takes one run after the other, so that many that end at once don't hold up those that go on."""
+    """Takes one run after the other, so that many that end at once don't hold up those that go on.
 
-    def __init__(self, bus: Bus) -> None:
+    It waits for a moment when no run is under way here (`busy` says so), but not longer than `PATIENCE_S`.
+    """
+
+    def __init__(self, bus: Bus, clock: Clock, busy: Callable[[], bool]) -> None:
         self._bus = bus
+        self._clock = clock
+        self._busy = busy
         self._ended: asyncio.Queue[Story] = asyncio.Queue()
 
     def ended(self, run: str) -> Story | None:
@@ -41,7 +51,7 @@ class Storyteller:
         if not live.listening():
             return None
         live.run_answered(run)
-        story = Story(run, asyncio.get_running_loop().create_future())
+        story = Story(run, self._clock.monotonic(), asyncio.get_running_loop().create_future())
         self._ended.put_nowait(story)
         return story
 
@@ -58,12 +68,20 @@ class Storyteller:
         while True:
             story = await self._ended.get()
             try:
+                await self._quiet(story.ended_at + PATIENCE_S)
                 live.run_ended(story.run, await read_run(self._bus, story.run), _closing(story))
             except Exception as error:  # noqa: BLE001  a story that cannot be told harms no run
                 log.warning("story.untold", run=story.run, reason=str(error))
                 story.close()
             finally:
                 self._ended.task_done()
+
+    async def _quiet(self, until: float) -> None:
+        """The next request often follows at once: look twice, so as not to begin right before it."""
+        idle = 0
+        while idle < LOOKS and self._clock.monotonic() < until:
+            await self._clock.sleep(GLANCE_S)
+            idle = 0 if self._busy() else idle + 1
 
     async def finish(self, within_s: float = FINISH_S) -> None:
         """Tell what is left, for that long at most."""

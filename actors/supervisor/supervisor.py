@@ -51,7 +51,7 @@ class Supervisor:
         self._settings = settings
         self._runs: dict[str, list[LiveRun]] = {}
         self._desk = _desk(bus, clock, model, settings, instance=instance)
-        self._storyteller = Storyteller(bus)
+        self._storyteller = Storyteller(bus, clock, lambda: bool(self._runs))
 
     def give_prices(self, price: Price) -> None:
         """Let plans be priced by this list before they run; without one their price is not known."""
