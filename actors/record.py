@@ -1,5 +1,8 @@
 """The record of a run: its messages as they stand in the stream, read back and understood."""
 
+import asyncio
+from collections.abc import Mapping
+
 import msgspec
 import structlog
 
@@ -58,6 +61,22 @@ async def read_whole_run(bus: Bus, run: str) -> list[Recorded]:
         return record
     answer = msgspec.structs.replace(last.answer, text=await whole_text(bus, last.answer))
     return [*record[:-1], msgspec.structs.replace(record[-1], message=Finished(answer=answer))]
+
+
+async def complete_run(bus: Bus, run: str, results: Mapping[str, Recorded]) -> list[Recorded]:
+    """Everything that is stored of a run, in order; `results` were heard, by subject, and are not read again.
+
+    Each is written once, so what was heard is what is stored. If one is missing, all are read.
+    """
+    trees = (subjects.log(run), subjects.run_work(run, "task"), subjects.run_work(run, "step"), subjects.control(run))
+    parts = await asyncio.gather(*(bus.read(streams.RUNS, tree) for tree in trees))
+    try:
+        heard = [results[subjects.address_of(stored.subject).result] for stored in parts[1]]
+    except (KeyError, UndecodableError):
+        parts.append(await bus.read(streams.RUNS, subjects.run_work(run, "result")))
+        heard = []
+    found = [entry for part in parts for stored in part if (entry := understand(stored))]
+    return sorted(found + heard, key=lambda entry: entry.seq)
 
 
 def _decode(kind: str, stored: Stored) -> Entry:

@@ -33,7 +33,7 @@ from protocol.events import (
     Rerouted,
     Waiting,
 )
-from protocol.messages import Answer, Plan, Request
+from protocol.messages import Answer, Plan, Request, Result
 
 LOOK_AGAIN_S = 0.5
 QUEUED_S = 1.0
@@ -62,6 +62,7 @@ class LiveRun:
         self._alarm = Alarm(desk.clock, desk.settings.poll_s)
         self._broken: BaseException | None = None
         self.state = RunState(desk.limits)
+        self.results: dict[str, Recorded] = {}
 
     def hear(self, stored: Stored) -> None:
         """A result or a control was stored."""
@@ -290,5 +291,7 @@ class LiveRun:
             await self._wait_because(f"no {name} is alive: its tasks wait")
 
     def _fold(self, entry: Recorded) -> None:
+        if isinstance(entry.message, Result):
+            self.results.setdefault(entry.subject, entry)
         if self._inbox.is_news(entry):
             self.state.fold(entry.message, entry.time)

@@ -2,14 +2,14 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import msgspec
 import structlog
 
 from actors.bus.port import Bus
 from actors.clock import Clock
-from actors.record import read_run
+from actors.record import Recorded, complete_run
 from observability import live
 
 FINISH_S = 2.0
@@ -25,6 +25,7 @@ class Story(msgspec.Struct, frozen=True):
     """A run whose answer is stored; `told` comes to pass once nobody need wait for it to be told."""
 
     run: str
+    results: Mapping[str, Recorded]
     ended_at: float
     told: "asyncio.Future[None]"
 
@@ -46,12 +47,12 @@ class Storyteller:
         self._busy = busy
         self._ended: asyncio.Queue[Story] = asyncio.Queue()
 
-    def ended(self, run: str) -> Story | None:
-        """The answer of a run is stored: tell it. None if nobody listens."""
+    def ended(self, run: str, results: Mapping[str, Recorded]) -> Story | None:
+        """The answer of a run is stored: tell it; these results were heard. None if nobody listens."""
         if not live.listening():
             return None
         live.run_answered(run)
-        story = Story(run, self._clock.monotonic(), asyncio.get_running_loop().create_future())
+        story = Story(run, results, self._clock.monotonic(), asyncio.get_running_loop().create_future())
         self._ended.put_nowait(story)
         return story
 
@@ -69,7 +70,7 @@ class Storyteller:
             story = await self._ended.get()
             try:
                 await self._quiet(story.ended_at + PATIENCE_S)
-                live.run_ended(story.run, await read_run(self._bus, story.run), _closing(story))
+                live.run_ended(story.run, await complete_run(self._bus, story.run, story.results), _closing(story))
             except Exception as error:  # noqa: BLE001  a story that cannot be told harms no run
                 log.warning("story.untold", run=story.run, reason=str(error))
                 story.close()

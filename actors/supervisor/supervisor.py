@@ -107,7 +107,7 @@ class Supervisor:
                 if not self._runs[run]:
                     del self._runs[run]
                 if live.state.answer is not None:
-                    story = self._storyteller.ended(run)
+                    story = self._storyteller.ended(run, live.results)
         if story is not None:
             # Whoever dies before it is told leaves the request to somebody who tells it.
             await self._storyteller.until_told(story, self._desk.stopping)

@@ -58,7 +58,7 @@ async def telling(scene: Scene) -> AsyncGenerator[None]:
 async def test_a_run_is_told_once_no_other_is_under_way(scene: Scene) -> None:
     scene.busy = True
     async with telling(scene):
-        scene.storyteller.ended(RUN)
+        scene.storyteller.ended(RUN, {})
         await scene.clock.advance(PATIENCE_S / 2)
         assert not scene.ear.heard
         scene.busy = False
@@ -69,7 +69,7 @@ async def test_a_run_is_told_once_no_other_is_under_way(scene: Scene) -> None:
 async def test_a_supervisor_that_never_rests_tells_its_runs_all_the_same(scene: Scene) -> None:
     scene.busy = True
     async with telling(scene):
-        story = scene.storyteller.ended(RUN)
+        story = scene.storyteller.ended(RUN, {})
         await scene.clock.advance(PATIENCE_S * 1.1)
         assert RUN in scene.ear.heard
         assert story
@@ -81,6 +81,6 @@ async def test_many_runs_that_ended_together_wait_together(scene: Scene) -> None
     scene.busy = True
     async with telling(scene):
         for run in runs:
-            scene.storyteller.ended(run)
+            scene.storyteller.ended(run, {})
         await scene.clock.advance(PATIENCE_S * 1.1)
         assert list(scene.ear.heard) == runs
