@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 from actors.tools.given import CallKey, FromSetting
-from actors.tools.matching import mentioned, nearest
+from actors.tools.matching import mentioned, nearest, words
 from actors.tools.messages import Message, send
 from actors.tools.records import Record, read_records
 from actors.tools.tool import Tool, tool
@@ -88,18 +88,25 @@ def paging(folder: Path) -> list[Tool]:
             person: the name of the person or the area they are on call for, such as Piet Bakker or accounts
             message: what is wrong, who is affected and since when, in at most 1,000 characters
         """
-        people = {row["person"]: row for row in _rota(folder, "")}
-        named = mentioned(person, people) or [row["person"] for row in _rota(folder, person)]
+        on_call = _rota(folder, "")
+        named = [row for row in on_call if _is_name(person, row["person"]) or _is_name(person, row["area"])]
         if len(named) != 1:
-            raise ToolError(f"say whom to page, one of: {', '.join(people)}")
+            known = ", ".join(f"{row['person']} ({row['area']})" for row in on_call)
+            raise ToolError(f"say whom to page by name or area alone, one of: {known}")
         if not message.strip() or len(message) > LONGEST_PAGE:
             raise ToolError(f"the message must have 1 to {LONGEST_PAGE:,} characters")
-        row = people[named[0]]
+        row = named[0]
         subject = f"Page for {row['area']}"
-        sent = send(Message(key=key, to=f"{named[0]} {row['phone']}", subject=subject, text=message), *outlet)
-        return f"{named[0]} was paged with the message: {message.strip()} ({sent})"
+        sent = send(Message(key=key, to=f"{row['person']} {row['phone']}", subject=subject, text=message), *outlet)
+        return f"{row['person']} was paged with the message: {message.strip()} ({sent})"
 
     return [page_person]
+
+
+def _is_name(text: str, name: str) -> bool:
+    """Whether a text is a name or a part of it and says nothing else: who is woken up must not be a guess."""
+    said = set(words(text))
+    return bool(said) and said <= set(words(name))
 
 
 def _spelled(pattern: re.Pattern[str], text: str) -> set[str]:
