@@ -5,22 +5,25 @@ from typing import Any
 
 import msgspec
 
+from actors.model.offline.acting import act, has_effect
+from actors.model.offline.addressing import found_before, group_in, message, named_in
 from actors.model.offline.figures import numbers
-from actors.model.offline.intent import plain_intent, whole_request
+from actors.model.offline.intent import main_intent, plain_intent
 from actors.model.offline.job import Job
-from actors.model.offline.listing import is_empty
+from actors.model.offline.listing import files
 from actors.model.offline.naming import CODE, codes, names, phrase, quantities
 from actors.model.offline.schema import Hints, Schema, filled, kind, properties, required, resolved
 from actors.model.offline.shape import Offer
 from actors.model.offline.words import CITED, overlap, stems, words
 
 MOST_VALUES = 3
-MOST_CHARACTERS = 1000
-SHORT = 3
 _EXAMPLES = re.compile(r"\bsuch as\b(.*?)(?:;|$)", re.IGNORECASE | re.DOTALL)
 _BETWEEN = re.compile(r",\s*(?:or|and)\s+|,\s*|\s+or\s+|\s+and\s+")
 _CHOICE = re.compile(r"\b(?:known|topics?|did you mean|choose|available|one of|\w+s are|there are)\b[^:?\n]{0,30}[:?]")
-_MESSAGE = re.compile(r"message|text|body|note|reason|draft|what is wrong", re.IGNORECASE)
+_MESSAGE = re.compile(r"message|text|body|note|reason|draft|content", re.IGNORECASE)
+_TITLE = re.compile(r"^(?:subject|title|headline|topic)$", re.IGNORECASE)
+_WHOM = re.compile(r"^(?:to|whom?|recipients?|persons?|people|owner|addressee|contact|customer|email)$", re.IGNORECASE)
+_NAME = re.compile(r"[A-Z][a-z]+ [A-Z][a-z]+$")
 
 
 class Parameter(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,15 +45,19 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def arguments(job: Job, one: Offer) -> list[dict[str, Any]]:
-    """The input of each call that the task calls for: one, or one for each thing it names."""
-    schema = one.tool.input_schema
-    wanted = required(schema) or list(properties(schema))[:1]
-    known = {name: resolved(properties(schema).get(name, {}), schema) for name in wanted}
-    plain = [name for name in wanted if kind(known[name]) == "string" and not known[name].get("enum")]
-    rest = {name: filled(known[name], schema, _hints(job)) for name in wanted if name not in plain}
-    if len(plain) != 1:
-        return [rest | {name: _single(job, _parameter(name, known[name])) for name in plain}]
-    return [rest | {plain[0]: value} for value in values(job, _parameter(plain[0], known[plain[0]]))]
+    """The input of each call that the task calls for: one, or one for each thing it names; none if it is not known."""
+    known, subject, given = _wanted(one), _subject(one), _given(job, one)
+    if unknown(job, one):
+        return []
+    if not subject:
+        return [given]
+    return [given | {subject: value} for value in values(job, _parameter(subject, known[subject]))]
+
+
+def unknown(job: Job, one: Offer) -> list[str]:
+    """The parameters of a tool for which neither the task nor what was found gives anything that is sure."""
+    given = _given(job, one)
+    return [name for name in _wanted(one) if name not in given and name != _subject(one)]
 
 
 def values(job: Job, parameter: Parameter) -> list[str]:
@@ -75,8 +82,7 @@ def proposed(job: Job, output: str) -> list[str]:
 
 def _alike(job: Job, parameter: Parameter, intent: str) -> list[str]:
     """What is of the kind of the examples: one of them, a code, a name or a quantity."""
-    text = f" {' '.join(words(intent))} "
-    listed = [one for one in parameter.examples if words(one) and f" {' '.join(words(one))} " in text]
+    listed = _listed(parameter, intent)
     # A name that happens to be an example may stand beside others; what is listed in plain words is a choice.
     if listed and not any(one[:1].isupper() for one in listed):
         return listed
@@ -91,6 +97,11 @@ def _alike(job: Job, parameter: Parameter, intent: str) -> list[str]:
     return quantities(intent)[:1] if any(re.match(r"\d", one) for one in parameter.examples) else []
 
 
+def _listed(parameter: Parameter, intent: str) -> list[str]:
+    text = f" {' '.join(words(intent))} "
+    return [one for one in parameter.examples if words(one) and f" {' '.join(words(one))} " in text]
+
+
 def _form(name: str) -> tuple[bool, ...]:
     """Which of the words of a name begin with a capital letter."""
     return tuple(word[:1].isupper() for word in name.split())
@@ -102,20 +113,71 @@ def _codes_before(job: Job, *, dashed: bool) -> list[str]:
     return [code for code in dict.fromkeys(found) if ("-" in code) == dashed and code[:1].isupper()]
 
 
-def _single(job: Job, parameter: Parameter) -> str:
+def _wanted(one: Offer) -> dict[str, Schema]:
+    schema = one.tool.input_schema
+    wanted = required(schema) or list(properties(schema))[:1]
+    return {name: resolved(properties(schema).get(name, {}), schema) for name in wanted}
+
+
+def _texts(one: Offer) -> list[str]:
+    return [name for name, known in _wanted(one).items() if kind(known) == "string" and not known.get("enum")]
+
+
+def _subject(one: Offer) -> str:
+    """The one text that says what to look up; empty where several are wanted, or something is to be done."""
+    texts = _texts(one)
+    return texts[0] if len(texts) == 1 and not has_effect(one.tool) else ""
+
+
+def _given(job: Job, one: Offer) -> dict[str, Any]:
+    """What is sure of the input, each thing used for one parameter only."""
+    found = _figures(job, one)
+    asked = act(one.tool, main_intent(job)) or main_intent(job)
+    texts = [] if _subject(one) else [_parameter(name, _wanted(one)[name]) for name in _texts(one)]
+    for parameter in texts:
+        value = _single(job, parameter, asked)
+        if value and value not in found.values():
+            found[parameter.name] = value
+    open_ones = [parameter.name for parameter in texts if parameter.name not in found]
+    if len(open_ones) == 1 and (len(texts) == 1 or not has_effect(one.tool)):
+        # What is left of the words belongs to what is left of the parameters.
+        rest = phrase(asked.partition(" ")[2])
+        found |= {open_ones[0]: rest} if rest and rest not in found.values() else {}
+    return found
+
+
+def _figures(job: Job, one: Offer) -> dict[str, Any]:
+    """Everything that is no text: each number of the task goes to one parameter of a kind."""
+    schema, text = one.tool.input_schema, phrase(plain_intent(job)) or job.intent
+    every = numbers(plain_intent(job)) or numbers(job.intent)
+    left, seen, found = list(every), set[tuple[Any, ...]](), dict[str, Any]()
+    for name, known in _wanted(one).items():
+        if name in _texts(one):
+            continue
+        value = filled(known, schema, Hints(text, left))
+        if kind(known) in ("integer", "number") and not known.get("enum") and "default" not in known:
+            bounds = tuple(known.get(bound) for bound in ("type", "minimum", "maximum", "exclusiveMinimum"))
+            if value in left:
+                left.remove(value)
+            elif bounds in seen or has_effect(one.tool):
+                continue
+            else:
+                value = filled(known, schema, Hints(text, every))
+            seen.add(bounds)
+        found[name] = value
+    return found
+
+
+def _single(job: Job, parameter: Parameter, asked: str) -> str:
     """One text out of several that a tool wants: what there is to say, or whom or what it is about."""
     if _MESSAGE.search(parameter.name):
-        whole = whole_request(job) or plain_intent(job)
-        statement, _, question = whole.partition(": ")
-        # What is wrong stands before the colon, what to do about it behind.
-        return (statement if question and len(words(statement)) > SHORT else whole)[:MOST_CHARACTERS]
-    said = [use.output for use in job.uses if not use.failed and not is_empty(use.output)]
-    said += [part.text for part in job.context]
-    if any(one[:1].isupper() for one in parameter.examples):
-        found = [name for text in said for name in re.findall(r"\b[A-Z][a-z]+ [A-Z][a-z]+\b", text)]
-        if found:
-            return found[0]
-    return values(job, parameter)[0]
+        return message(job, asked)
+    if _TITLE.search(parameter.name):
+        return phrase(message(job, asked))
+    if _WHOM.search(parameter.name) or any(_NAME.match(one) for one in parameter.examples):
+        listed = _listed(parameter, plain_intent(job))
+        return named_in(asked) or found_before(job) or (listed[0] if len(listed) == 1 else "") or group_in(asked)
+    return next(iter([*_alike(job, parameter, asked), *files(asked)]), "")
 
 
 def _parameter(name: str, schema: Schema) -> Parameter:
@@ -124,7 +186,3 @@ def _parameter(name: str, schema: Schema) -> Parameter:
     listed = match.group(1) if match else description.partition(";")[0]
     found = [one.strip(" .") for one in _BETWEEN.split(listed)]
     return Parameter(name=name, description=description, examples=tuple(one for one in found if one))
-
-
-def _hints(job: Job) -> Hints:
-    return Hints(phrase(plain_intent(job)) or job.intent, numbers(job.intent))

@@ -3,14 +3,15 @@
 import re
 from collections import Counter
 
-from actors.model.offline.arguments import arguments, proposed
+from actors.model.offline.acting import act, has_effect, name_verb
+from actors.model.offline.arguments import arguments, proposed, unknown
 from actors.model.offline.concepts import VERBS, concepts, groups_of
 from actors.model.offline.intent import main_intent
 from actors.model.offline.job import Job, Use
 from actors.model.offline.schema import properties, required, resolved
 from actors.model.offline.shape import Offer
 from actors.model.offline.turn import ToolCall
-from actors.model.offline.words import stem, words
+from actors.model.offline.words import sentences, stem, words
 
 MOST_TOOLS = 3
 SUBJECT = 3.0
@@ -22,31 +23,29 @@ _PART = re.compile(r"[:;,]\s|\band\b")
 
 
 def other_calls(job: Job) -> list[ToolCall]:
-    """The tools of no known shape that suit the task, once each; all of them where the worker has no others."""
+    """The tools of no known shape that suit the task, once each; where the worker has no others, all that may."""
     offers = [one for one in job.of_shape("other") if not _used(job, one) and not _acts(one)]
     chosen = _suitable(job, offers)
     if not chosen and not job.uses and len(job.of_shape("other")) == len(job.offers):
-        chosen = offers
-    return _calls(job, chosen)
+        chosen = _related(job, offers)
+    return [] if _all_known(job) else _calls(job, chosen)
 
 
 def spare_calls(job: Job) -> list[ToolCall]:
-    """What is left of them, where nothing else has given anything."""
-    return _calls(job, [one for one in job.of_shape("other") if not _used(job, one) and not _acts(one)])
+    """What is left of them that may help, where nothing else has given anything."""
+    offers = [one for one in job.of_shape("other") if not _used(job, one) and not _acts(one)]
+    return [] if _all_known(job) else _calls(job, _related(job, offers))
 
 
 def acting_calls(job: Job) -> list[ToolCall]:
-    """The tools that need several things to be known, if the task asks for just that; after all else was found."""
-    said = {stem(word) for word in words(main_intent(job))}
-    only = len(job.offers) == 1
-    return _calls(
-        job,
-        [
-            one
-            for one in job.of_shape("other")
-            if _acts(one) and not _used(job, one) and (only or stem(_verb(one)) in said)
-        ],
-    )
+    """The tools that do something, if the task asks for just that; after all else was found."""
+    return _calls(job, [one for one in _asked_for(job) if not _used(job, one)])
+
+
+def lacking(job: Job) -> dict[str, list[str]]:
+    """What is not known to use a tool that the task asks for, by the name of the tool."""
+    found = {one.tool.name: unknown(job, one) for one in _asked_for(job) if not _used(job, one)}
+    return {name: parameters for name, parameters in found.items() if parameters}
 
 
 def second_calls(job: Job) -> list[ToolCall]:
@@ -70,6 +69,31 @@ def suits(job: Job) -> bool:
     return bool(_suitable(job, [one for one in job.of_shape("other") if not _acts(one)]))
 
 
+def _asked_for(job: Job) -> list[Offer]:
+    """The tools that act and that the task asks for: by their verb, or as the only one there is for its subject."""
+    intent = main_intent(job)
+    said = {stem(word) for word in words(intent)}
+    found: list[Offer] = []
+    for one in (one for one in job.of_shape("other") if _acts(one)):
+        only = len(job.offers) == 1 and bool(_concepts(one) & concepts(intent))
+        if act(one.tool, intent) or (not has_effect(one.tool) and (only or stem(name_verb(one.tool)) in said)):
+            found.append(one)
+    return found
+
+
+def _all_known(job: Job) -> bool:
+    """Whether the task is an act alone, for which nothing has to be looked up."""
+    first = stem(next(iter(words(main_intent(job))), ""))
+    meant = [one for one in _asked_for(job) if stem(name_verb(one.tool)) == first]
+    return len(sentences(main_intent(job))) == 1 and any(not unknown(job, one) for one in meant)
+
+
+def _related(job: Job, offers: list[Offer]) -> list[Offer]:
+    """The tools that have anything in common with the task; a worker's only tool is what the worker is there for."""
+    wanted = concepts(main_intent(job)) - _COMMON - _VAGUE
+    return [one for one in offers if len(job.offers) == 1 or wanted & _concepts(one)]
+
+
 def _calls(job: Job, chosen: list[Offer]) -> list[ToolCall]:
     return [ToolCall(one.tool.name, given) for one in chosen[:MOST_TOOLS] for given in arguments(job, one)]
 
@@ -80,7 +104,7 @@ def _suitable(job: Job, offers: list[Offer]) -> list[Offer]:
     told = {one.tool.name: _concepts(one) for one in every}
     intent = main_intent(job)
     first = stem(next(iter(words(intent)), ""))
-    if own := [one for one in every if stem(_verb(one)) == first and first not in _COMMON]:
+    if own := [one for one in every if stem(name_verb(one.tool)) == first and first not in _COMMON]:
         return [one for one in own[:1] if one in offers]
     chosen = {name for part in _PART.split(intent) for name in _best(concepts(part), told)}
     return [one for one in offers if one.tool.name in chosen]
@@ -113,13 +137,9 @@ def _weight(concept: str) -> float:
     return 1.0 if concept.startswith("~") or concept in VERBS else SUBJECT
 
 
-def _verb(one: Offer) -> str:
-    return next(iter(words(one.tool.name.replace("_", " ").replace("-", " "))), "")
-
-
 def _acts(one: Offer) -> bool:
-    """Whether a tool needs several things to be known: such a tool does something, it does not look something up."""
-    return len(required(one.tool.input_schema)) > 1
+    """Whether a tool does something: its verb says so, or it needs more to be known than what to look up."""
+    return len(required(one.tool.input_schema)) > 1 or has_effect(one.tool)
 
 
 def _used(job: Job, one: Offer) -> bool:

@@ -8,18 +8,21 @@ from actors.model.offline.intent import about, asked, main_intent, names_before,
 from actors.model.offline.job import Job, Use
 from actors.model.offline.listing import Passage, is_empty, passages
 from actors.model.offline.lookup import queries, spelled
+from actors.model.offline.naming import CODE
 from actors.model.offline.naming import names as proper_names
-from actors.model.offline.words import STOP_WORDS, overlap, sentences, stem, stems, subject_words, words
+from actors.model.offline.words import INSTRUCTIONS, STOP_WORDS, overlap, sentences, stem, stems, subject_words, words
 
 MOST_QUOTES = 6
 MOST_QUOTES_OF_ALL = 16
 SHORT_NUMBER = 2
+SHORT_WORD = 3
 SHORT_HEADING = 4
 NEAR = 0.7
 """A sentence that answers less well than this part of the best one is left out."""
 
+NOWHERE = "No document mentions"
 MISSING = re.compile(
-    r"^(?:No document mentions|No table has|Nothing was found|Not calculated: |\S+ could not be used: )"
+    r"^(?:No document mentions|No table has|Nothing was found|Not calculated: |\S+ (?:could not be|was not) used: )"
 )
 _COST = re.compile(r"\bwhat (?:do|does|did|would) .{2,60}\b(?:cost|charge)\b", re.IGNORECASE)
 _PRICE = stems("price euros")
@@ -115,15 +118,41 @@ def missing(job: Job) -> list[str]:
     # A number of one or two digits is no name.
     telling = [word for word in words(intent) if re.search(r"\d", word) and len(word) > SHORT_NUMBER]
     wanted = [word for name in proper_names(intent) for word in words(name) if word[:1].isalnum()] + telling
-    return list(dict.fromkeys(word for word in wanted if word not in STOP_WORDS and stem(word) not in said))
+    return list(dict.fromkeys(word for word in wanted if word not in STOP_WORDS and not spoken_of(word, said)))
 
 
 def nothing_found(job: Job) -> str:
     """What to say when no sentence answers: that the words are nowhere, or only that nothing answers."""
-    wanted = subject_words(main_intent(job))[:8]
-    if any(stem(word) in _said(job) for word in wanted):
+    wanted = [word for word in subject_words(main_intent(job)) if word not in INSTRUCTIONS][:8]
+    if not wanted:
+        return "Nothing was found."
+    said = _said(job)
+    if any(spoken_of(word, said) for word in wanted):
         return f"Nothing was found that answers this: {', '.join(wanted)}."
-    return f"No document mentions {', '.join(wanted)}."
+    return not_mentioned(wanted)
+
+
+def not_mentioned(lost: list[str]) -> str:
+    """The line that says of these words that they are nowhere."""
+    return f"{NOWHERE} {', '.join(lost)}."
+
+
+def still_lost(line: str, said: set[str]) -> str:
+    """The same line without the words that somebody else has spoken of; empty if none is left."""
+    if not line.startswith(NOWHERE):
+        return line
+    every = line.removeprefix(NOWHERE).strip(" .").split(", ")
+    lost = [word for word in every if not spoken_of(word, said)]
+    # A short word that is left over is no subject.
+    telling = [word for word in lost if len(word) > SHORT_WORD or re.search(r"\d", word)]
+    return line if lost == every else not_mentioned(telling) if telling else ""
+
+
+def spoken_of(word: str, said: set[str]) -> bool:
+    """Whether a word is among these stems; a code is the same with its dash and without."""
+    return stem(word) in said or (
+        bool(CODE.fullmatch(word)) and word.replace("-", "") in {one.replace("-", "") for one in said}
+    )
 
 
 def _said(job: Job) -> set[str]:

@@ -3,14 +3,14 @@
 import re
 
 from actors.model.offline.calculating import Calculation, derived, stated
-from actors.model.offline.choosing import unanswered
+from actors.model.offline.choosing import lacking, unanswered
 from actors.model.offline.claims import verdicts
 from actors.model.offline.figures import numbers, operation
 from actors.model.offline.intent import CONCLUSION, main_intent, plain_intent
 from actors.model.offline.job import Job, Use
 from actors.model.offline.listing import is_empty, rows
 from actors.model.offline.querying import answers, best_table
-from actors.model.offline.quoting import missing, nothing_found, shown
+from actors.model.offline.quoting import missing, not_mentioned, nothing_found, shown
 from actors.model.offline.statement import COUNTED
 from actors.model.offline.words import overlap, sentences, shortened, stems, subject_words, words
 from actors.model.offline.writing import as_markdown, cited_lines
@@ -27,12 +27,13 @@ def report(job: Job) -> str:
     found = _conclusion(job) + _others(job) + shown(job) + _table_lines(job) + _calculations(job) + verdicts(job)
     found = list(dict.fromkeys(found))
     found += [] if job.done("calculate") else [line for line in _known_before(job) if line not in found]
-    problems = _failures(job) + _gaps(job, found)
+    problems = _failures(job) + _unused(job) + _gaps(job, found)
     if found or problems:
         return "\n".join([*found, *problems])
     if job.context:
         return as_markdown(job)
-    reason = "The tools gave nothing" if job.offers else "There are no tools to use and no earlier results"
+    given = "The tools gave nothing" if job.uses else "None of the tools suits this"
+    reason = given if job.offers else "There are no tools to use and no earlier results"
     return f"{reason}, so this could not be done: {shortened(plain_intent(job), 300)}"
 
 
@@ -127,6 +128,14 @@ def _failures(job: Job) -> list[str]:
     return [f"{use.tool} could not be used: {shortened(use.output, 300)}" for use in failed]
 
 
+def _unused(job: Job) -> list[str]:
+    """The tools that were asked for and left alone, since a guess is not good enough."""
+    return [
+        f"{tool} was not used: it is not clear what to give for {' and '.join(of)}."
+        for tool, of in lacking(job).items()
+    ]
+
+
 def _gaps(job: Job, found: list[str]) -> list[str]:
     if _CALCULATE.search(main_intent(job)) and operation(main_intent(job)) not in ("sum", "average"):
         tried = job.of_shape("calculate") and not job.uses_of("calculate") and not job.done("other")
@@ -138,4 +147,4 @@ def _gaps(job: Job, found: list[str]) -> list[str]:
         return [nothing_found(job)]
     if job.uses_of("list") and job.of_shape("sql") and not answers(job) and not found:
         return [f"No table has anything on {', '.join(subject_words(plain_intent(job))[:8])}."]
-    return [f"No document mentions {', '.join(lost)}."] if looked and lost else []
+    return [not_mentioned(lost)] if looked and lost else []

@@ -5,6 +5,7 @@ from typing import Literal
 
 import msgspec
 
+from actors.model.offline.acting import has_effect
 from actors.model.offline.request import OfferedTool
 from actors.model.offline.schema import Schema, kind, properties, required, resolved
 
@@ -17,6 +18,11 @@ _STRINGS: tuple[tuple[Shape, str], ...] = (
     ("search", r"query|q|search|keywords?|terms?|question|topic|search_\w+"),
     ("read", r"name|document|doc|file|filename|file_?name|path|document_\w+|doc_\w+|page|url|uri"),
 )
+
+_LISTING = re.compile(
+    r"\b(?:lists?|tables?|documents?|files?|what|which|all|every|names|catalogu?e?|index|inventory)\b", re.IGNORECASE
+)
+"""What a tool without parameters speaks of if it says what there is."""
 
 
 class Offer(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,15 +38,19 @@ def offer(tool: OfferedTool) -> Offer:
     known = {name: resolved(one, tool.input_schema) for name, one in properties(tool.input_schema).items()}
     needed = required(tool.input_schema)
     if not known:
-        return Offer(tool=tool, shape="list")
+        return Offer(tool=tool, shape="list" if _LISTING.search(_told(tool)) and not has_effect(tool) else "other")
     if sections := _typed(known, "array", r"sections|chapters|parts"):
         return Offer(tool=tool, shape="document", parameter=sections)
     if _typed(known, "array", r"columns|headers?|titles") and (rows := _typed(known, "array", r"rows|data|cells")):
         return Offer(tool=tool, shape="table", parameter=rows)
     # What needs more than one thing to be known cannot be told by the name of one of them.
-    if len(needed) <= 1 and (found := _by_string(tool, known, needed)):
+    if len(needed) <= 1 and not has_effect(tool) and (found := _by_string(tool, known, needed)):
         return found
     return Offer(tool=tool, shape="other")
+
+
+def _told(tool: OfferedTool) -> str:
+    return f"{tool.name.replace('_', ' ')} {tool.description}"
 
 
 def _by_string(tool: OfferedTool, known: dict[str, Schema], needed: list[str]) -> Offer | None:
