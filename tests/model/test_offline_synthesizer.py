@@ -82,3 +82,21 @@ async def test_without_results_it_does_not_pretend() -> None:
 async def test_quoted_text_comes_back_as_it_was() -> None:
     text = await answer("?", result("a", 'Profit < cost & "loss" > 0.'))
     assert 'Profit < cost & "loss" > 0.' in text
+
+
+async def test_a_numbered_list_keeps_its_order() -> None:
+    text = await answer(
+        "When is soup made?", result("a", "- 1. Peel them. [a.md]\n- 2. Wash. [a.md]\n- 3. Make soup. [a.md]")
+    )
+    assert [line[:2] for line in text.splitlines()[:3]] == ["1.", "2.", "3."]
+
+
+async def test_what_one_result_has_found_is_not_missing_because_another_has_not() -> None:
+    text = await answer(
+        "?",
+        result("a", "Error E-207 is a damaged index. [a.md]"),
+        result("b", "No document mentions e207, wings, see."),
+    )
+    assert text.partition("What is missing:")[2].splitlines()[1] == "- No document mentions wings."
+    alone = await answer("?", result("a", "Error E-207 is known. [a.md]"), result("b", "No document mentions e-207."))
+    assert "missing" not in alone

@@ -4,7 +4,7 @@ import re
 from xml.sax.saxutils import unescape
 
 from actors.model.offline.intent import CONCLUSION
-from actors.model.offline.quoting import MISSING
+from actors.model.offline.quoting import MISSING, still_lost
 from actors.model.offline.request import Asked
 from actors.model.offline.sections import Part, parts, section
 from actors.model.offline.titles import heading, place
@@ -40,7 +40,11 @@ def answer(request: str, results: list[Part], gaps: list[str]) -> str:
     main = _document(good)
     said = [_words(line) for line in _statements(main.text)] if main else []
     unsaid = _unsaid(_in_order(request, [part for part in good if part is not main]), said)
-    missing += [line for _, lines in unsaid for line in lines if MISSING.match(line)]
+    found = stems(
+        " ".join([main.text if main else "", *(line for _, own in unsaid for line in own if not MISSING.match(line))])
+    )
+    lost = [still_lost(line, found) for _, lines in unsaid for line in lines if MISSING.match(line)]
+    missing += [line for line in lost if line]
     rest = [(part, [line for line in lines if not MISSING.match(line)]) for part, lines in unsaid]
     blocks = [main.text] if main else []
     blocks += _laid_out(request, [(part, lines) for part, lines in rest if lines], beyond=main is not None)
@@ -117,6 +121,9 @@ def _listed(lines: list[str], request: str, title: str) -> str:
     wanted = stems(request)
     if len(lines) == 1:
         return f"{title} {lines[0]}".strip()
+    # What is numbered has its order from the tool.
+    if any(map(_NUMBERED.match, lines)):
+        return "\n".join([*([title] if title else []), _bullets(lines)])
     # What answers most comes first; the rest keeps its order.
     first = max(lines, key=lambda line: (line.startswith(CONCLUSION), overlap(line, wanted))) if not title else None
     rest = [line for line in lines if line != first]
