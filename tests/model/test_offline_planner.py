@@ -102,8 +102,31 @@ def test_a_wish_for_a_text_alone_is_gathered_for_first() -> None:
     assert made.tasks[1].depends_on == (made.tasks[0].id,)
 
 
-def test_a_document_to_be_checked_is_read_first() -> None:
-    assert who(planned("Check every figure in the strategy memo")) == ["researcher", "reviewer"]
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Check every figure in the strategy memo",
+        "Check whether every figure in the strategy memo is right",
+        "Check that the figures in the strategy memo match the tables",
+    ],
+)
+def test_a_document_to_be_checked_is_read_first(text: str) -> None:
+    made = planned(text)
+    assert who(made) == ["researcher", "reviewer"]
+    assert made.tasks[0].intent.endswith("figure in the strategy memo")
+
+
+@pytest.mark.parametrize("order", [", then ", ". Then, ", ". After that ", " and then "])
+def test_what_is_to_be_done_then_waits_for_what_is_to_be_done_before(order: str) -> None:
+    first, second = planned(f"Read the leave policy{order}count the rows of the table").tasks
+    assert second.depends_on == (first.id,)
+    at_once = planned("Read the leave policy and count the rows of the table").tasks
+    assert [task.depends_on for task in at_once] == [(), ()]
+
+
+def test_one_worker_does_one_thing_after_the_other_in_two_tasks() -> None:
+    first, second = planned("Crash the shed, then count the bikes", {"keeper": "Keeps the shed and its bikes."}).tasks
+    assert second.depends_on == (first.id,)
 
 
 @pytest.mark.parametrize(

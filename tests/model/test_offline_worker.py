@@ -237,6 +237,11 @@ async def test_a_claim_in_the_intent_is_checked_by_itself(model: AnthropicModel)
     assert [use["input"]["claim"] for use in used] == ["the robot weighs 20 kg"]
 
 
+async def test_the_words_that_ask_for_a_check_are_not_checked_themselves(model: AnthropicModel) -> None:
+    _, used = await converse(model, task("Check every figure in the strategy memo"), [(CLAIM, lambda _: "not found")])
+    assert used == []
+
+
 async def test_a_document_is_made_of_the_context_and_handed_over_as_it_was_laid_out(model: AnthropicModel) -> None:
     intent = "Write a report on the robot, from the results of the tasks before this one."
     reply, used = await converse(
@@ -336,4 +341,10 @@ async def test_neither_a_code_that_was_found_nor_a_verb_is_said_to_be_missing(mo
         [(SEARCH, lambda _: f"guide.md — {found['guide.md'].splitlines()[2]}")],
     )
     assert "Error E-207 means that the index is damaged. [guide.md]" in reply.text
+    assert "No document mentions" not in reply.text
+
+
+async def test_a_code_is_the_same_with_its_dash_and_without(model: AnthropicModel) -> None:
+    tools: list[tuple[ToolSpec, ToolFunction]] = [(SEARCH, lambda _: "guide.md — Error E-207 means a damaged index.")]
+    reply, _ = await converse(model, task("Who invented e207?"), tools)
     assert "No document mentions" not in reply.text

@@ -20,6 +20,12 @@ _ASIDE = re.compile(
 _VERDICTS = ("contradicted", "not found", "supported")
 _SOURCE = re.compile(r"\[[^\]]+\]")
 _THAT = re.compile(r"\b(?:that|whether|if)\s+(.+)", re.IGNORECASE)
+FIGURES_OF = re.compile(
+    r"\b(?:figures?|numbers|claims|statements|facts|sums|amounts)\s+(?:in|of|from)\s+"
+    r"([^.,;:?]+?)(?=\s+(?:is|are|was|were|do|does|against|match|hold)\b|[.,;:?]|$)",
+    re.IGNORECASE,
+)
+"""What stands in a document is to be checked: the words that say so are no claim themselves."""
 _QUOTED = re.compile(r'["“]([^"”]{8,})["”]')
 
 
@@ -47,6 +53,8 @@ def claims(job: Job) -> list[str]:
     intent = plain_intent(job)
     if quoted := _QUOTED.findall(intent):
         return quoted[:MOST]
+    if FIGURES_OF.search(intent):
+        return []
     match = _THAT.search(intent)
     return [(match.group(1) if match else intent).strip(" ?.")]
 

@@ -19,6 +19,7 @@ _OWN = re.compile(r"\s[A-Z]\w.*\s(?:its|their)\s")
 """A clause that names somebody before it says whose: it speaks of its own subject."""
 _ONE = word_set("who which where")
 _BETWEEN = re.compile(r"(?:\s*\b(?:and|then|finally|after that|also|next|please|lastly)\b,?)+\s*$", re.IGNORECASE)
+_THEN = re.compile(r"\b(?:then|after that|afterwards|next|finally|lastly)\b,?\s*(?:please\s+)?$", re.IGNORECASE)
 _WISHES = word_set("give make tell show send provide")
 _RESULTS = word_set("them these those both there results result findings above they")
 _SUBJECTS = word_set("it its this that their")
@@ -58,6 +59,12 @@ def begins_sentence(clause: str, request: str) -> bool:
     """Whether a clause of the request is the first of its sentence, so that it was meant to stand by itself."""
     before = " ".join(request.split()).partition(clause.rstrip("?"))[0]
     return not _BETWEEN.sub("", before).rstrip() or _BETWEEN.sub("", before).rstrip()[-1:] in ".!?;"
+
+
+def comes_after(clause: str, request: str) -> bool:
+    """Whether the request says that a clause comes after what stands before it: `do this, then that`."""
+    before = " ".join(request.split()).partition(clause.rstrip("?"))[0]
+    return _THEN.search(before) is not None
 
 
 def asks_for_one(clause: str) -> bool:

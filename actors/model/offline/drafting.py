@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 import msgspec
 
-from actors.model.offline.clauses import asks_for_one, begins_sentence, clauses, is_question, reference
+from actors.model.offline.claims import FIGURES_OF
+from actors.model.offline.clauses import asks_for_one, begins_sentence, clauses, comes_after, is_question, reference
 from actors.model.offline.concepts import VERBS, WorkKind, concepts, kind_of_clause, likeness
 from actors.model.offline.figures import expressions
 from actors.model.offline.fitness import Candidate, Fitness
-from actors.model.offline.words import stem, subject_words, words
+from actors.model.offline.words import keywords, stem, subject_words, words
 
 WEAK = 3
 """A match of no more than this is a guess: somebody who finds things is asked as well."""
@@ -60,14 +61,18 @@ def _gathered(request: str, asked: Sequence[tuple[str, WorkKind]], workers: Sequ
     checks = [clause for clause, kind in asked if kind == "check"]
     if not checks:
         subject = _SUBJECT.search(request)
-        return [f"Find out what is known about {subject.group(1).strip(' .!?')}" if subject else request]
+        named = subject.group(1).strip(" .!?") if subject else ""
+        return [f"Find out what is known about {named}" if keywords(named) else request]
     # A claim that is spelled out can be checked as it stands; a document has to be found first.
-    return [] if any(_CLAIM.search(clause) for clause in checks) else [_as_search(clause) for clause in checks]
+    spelled_out = any(_CLAIM.search(clause) and not FIGURES_OF.search(clause) for clause in checks)
+    return [] if spelled_out else [_as_search(clause) for clause in checks]
 
 
 def _as_search(clause: str) -> str:
     """What has to be found before it can be checked; what to check it against is for who checks."""
     first, _, rest = _AGAINST.sub("", clause).partition(" ")
+    if (match := FIGURES_OF.search(clause)) and _CLAIM.search(clause):
+        return f"Find every figure in {match.group(1).strip()}"
     return f"Find {rest}" if stem(first.lower()) in VERBS else f"Find {clause}"
 
 
@@ -84,7 +89,7 @@ def _gathering(request: str, asked: Sequence[str], workers: Sequence[Candidate])
         if needs and refers == "subject" and [one.name for one in best] == [drafts[-1].worker]:
             drafts[-1] = msgspec.structs.replace(drafts[-1], clause=f"{drafts[-1].clause} {clause}", joined=True)
             continue
-        after = tuple(range(len(drafts))) if needs else ()
+        after = tuple(range(len(drafts))) if needs or comes_after(clause, request) else ()
         drafts += [Draft(worker=one.name, kind="gather", clause=clause, after=after, about=about) for one in best]
     return drafts
 
