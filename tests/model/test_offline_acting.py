@@ -104,6 +104,20 @@ async def test_each_number_is_given_once(model: AnthropicModel, intent: str, giv
     assert [(use["input"]["a"], use["input"]["b"]) for use in used] == [given]
 
 
+async def test_each_word_goes_to_one_parameter(model: AnthropicModel) -> None:
+    weather = spec("weather", "Tell the weather of a city.", city=text("such as Oslo"), day=text("such as Monday"))
+    translate = spec("translate", "Translate a text.", text="string", language=text("such as French"))
+    _, used = await converse(model, task("What is the weather in Lisbon on Tuesday?"), shed(weather))
+    assert [use["input"] for use in used] == [{"city": "Lisbon", "day": "Tuesday"}]
+    _, used = await converse(model, task("Translate good morning to German"), shed(translate))
+    assert [use["input"] for use in used] == [{"text": "good morning", "language": "German"}]
+
+
+async def test_what_earlier_tasks_found_is_sent_where_the_act_speaks_of_it(model: AnthropicModel) -> None:
+    _, used = await converse(model, task("Send the summary to bob@example.com", "Sales rose. [a.md]"), shed(NOTE))
+    assert [use["input"] for use in used] == [{"to": "bob@example.com", "text": "Sales rose. [a.md]"}]
+
+
 async def paged(model: AnthropicModel, asked: str, rota: str) -> tuple[str, list[dict[str, Any]]]:
     tools: list[tuple[ToolSpec, ToolFunction]] = [
         (LEVEL, lambda _: TICKET),

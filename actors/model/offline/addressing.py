@@ -6,7 +6,7 @@ from actors.model.offline.intent import main_intent, whole_request
 from actors.model.offline.job import Job
 from actors.model.offline.listing import is_empty
 from actors.model.offline.naming import names
-from actors.model.offline.words import overlap, stems, words
+from actors.model.offline.words import overlap, stems, word_set, words
 
 MOST_CHARACTERS = 1000
 SHORT = 3
@@ -23,6 +23,7 @@ _TO_PLAIN = re.compile(
     r"\bto (?:the |our |all )?((?!say\b|tell\b)[a-z][\w-]*(?: [a-z][\w-]*){0,2}?)"
     r"(?=\s*(?:$|[.,:;]|about\b|that\b|saying\b|because\b))"
 )
+_RESULTS = word_set("summary result results findings report it them this these")
 _FULL_NAME = re.compile(r"\b[A-Z][a-z]+ [A-Z][a-z]+\b")
 
 
@@ -40,8 +41,9 @@ def message(job: Job, asked: str) -> str:
     told = [one for one in _SENTENCE.split(before) if len(words(one)) > SHORT and not one.rstrip().endswith("?")]
     if told and asked in whole:
         return _tidy(" ".join(told))
-    match = _ABOUT.search(asked)
-    return _tidy(match.group(1)) if match else ""
+    if match := _ABOUT.search(asked):
+        return _tidy(match.group(1))
+    return _tidy("\n".join(part.text for part in job.context)) if _RESULTS & set(words(asked)) else ""
 
 
 def named_in(asked: str) -> str:

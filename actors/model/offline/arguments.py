@@ -135,14 +135,15 @@ def _given(job: Job, one: Offer) -> dict[str, Any]:
     asked = act(one.tool, main_intent(job)) or main_intent(job)
     texts = [] if _subject(one) else [_parameter(name, _wanted(one)[name]) for name in _texts(one)]
     for parameter in texts:
-        value = _single(job, parameter, asked)
-        if value and value not in found.values():
-            found[parameter.name] = value
+        fitting = [value for value in _fitting(job, parameter, asked) if value and value not in found.values()]
+        if fitting:
+            found[parameter.name] = fitting[0]
     open_ones = [parameter.name for parameter in texts if parameter.name not in found]
     if len(open_ones) == 1 and (len(texts) == 1 or not has_effect(one.tool)):
         # What is left of the words belongs to what is left of the parameters.
-        rest = phrase(asked.partition(" ")[2])
-        found |= {open_ones[0]: rest} if rest and rest not in found.values() else {}
+        taken = {word for value in found.values() for word in words(str(value))}
+        rest = [word for word in phrase(asked.partition(" ")[2]).split() if word.lower() not in taken]
+        found |= {open_ones[0]: " ".join(rest)} if rest else {}
     return found
 
 
@@ -168,16 +169,17 @@ def _figures(job: Job, one: Offer) -> dict[str, Any]:
     return found
 
 
-def _single(job: Job, parameter: Parameter, asked: str) -> str:
-    """One text out of several that a tool wants: what there is to say, or whom or what it is about."""
+def _fitting(job: Job, parameter: Parameter, asked: str) -> list[str]:
+    """What may be one text out of several that a tool wants, the best first: what to say, to whom, or about what."""
     if _MESSAGE.search(parameter.name):
-        return message(job, asked)
+        return [message(job, asked)]
     if _TITLE.search(parameter.name):
-        return phrase(message(job, asked))
+        return [phrase(message(job, asked))]
     if _WHOM.search(parameter.name) or any(_NAME.match(one) for one in parameter.examples):
         listed = _listed(parameter, plain_intent(job))
-        return named_in(asked) or found_before(job) or (listed[0] if len(listed) == 1 else "") or group_in(asked)
-    return next(iter([*_alike(job, parameter, asked), *files(asked)]), "")
+        whom = named_in(asked) or found_before(job) or (listed[0] if len(listed) == 1 else "") or group_in(asked)
+        return [whom]
+    return [*_alike(job, parameter, asked), *files(asked), *names(asked)]
 
 
 def _parameter(name: str, schema: Schema) -> Parameter:
