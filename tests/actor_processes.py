@@ -119,9 +119,16 @@ class Stage:
         return actor
 
     async def supervisor(self) -> Actor:
-        before = await self._waiting()
+        """Start a supervisor, and wait until it is there and requests are asked for.
+
+        By its own word: how many pulls are open tells nothing, since that of a killed one goes away at any moment.
+        """
         actor = self.start("supervisor")
-        await until(lambda: self._more_waiting(before))
+
+        async def ready() -> bool:
+            return b"supervisor.ready" in actor.log.read_bytes() and await self._waiting() > 0
+
+        await until(ready)
         return actor
 
     async def worker(self, *names: str) -> Actor:
@@ -165,9 +172,6 @@ class Stage:
     async def _waiting(self) -> int:
         queue = (await self.bus.queues(streams.REQUESTS)).get("default")
         return queue.waiting if queue else 0
-
-    async def _more_waiting(self, before: int) -> bool:
-        return await self._waiting() > before
 
 
 async def until(condition: Callable[[], bool | Awaitable[bool]], within_s: float = 20.0) -> None:
