@@ -23,7 +23,7 @@ from nats.aio.transport import TcpTransport
 BLANKS = " \t\r\n\x0b\x0c"
 QUIET_S = 0.0003
 """After so long without a write the next one goes out at once; others wait a turn of the loop for company, since many
-small writes cost more than one big one (measured: a fifth of a task under load)."""
+small writes cost more than one big one (measured: a quarter of a task under load)."""
 
 Listener = Callable[[Msg], Awaitable[None]]
 
