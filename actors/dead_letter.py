@@ -1,12 +1,14 @@
 """Dead letters: what was refused, kept whole, with the reason in its headers."""
 
+import asyncio
+
 import msgspec
 
 from actors.bus.port import Bus, Stored
 from observability import live, names
 from observability.redaction import redacted
 from protocol import streams, subjects
-from protocol.errors import BusError
+from protocol.errors import BusError, InvalidError
 
 REASON = "Handoff-Reason"
 SUBJECT = "Handoff-Subject"
@@ -18,6 +20,9 @@ ARTIFACT = "Handoff-Artifact"
 
 LARGEST = 1024 * 1024 - 16 * 1024
 """Beyond this the headers may push the letter over what a server takes: the body becomes an artifact."""
+
+PUBLISH_S = 10.0
+"""How long a redrive waits for the stream to store the message."""
 
 
 class DeadLetter(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,11 +86,40 @@ async def dead_letter(bus: Bus, number: int) -> DeadLetter | None:
 
 
 async def redrive(bus: Bus, letter: DeadLetter) -> None:
-    """Put a dead letter back where it came from, and take it out of the dead letters."""
-    if not letter.subject:
-        raise BusError(f"dead letter {letter.number} does not say where it came from")
-    await bus.publish(letter.subject, letter.data, headers={"Handoff-Redriven": str(letter.number)})
+    """Publish a dead letter's message again and delete the letter; InvalidError if it must not be published.
+
+    Anyone who can publish can write a dead letter, so its headers prove nothing: a request goes to the queue of a team
+    (its original left the work queue when it was refused), a Control only if the stream holds that very message.
+    """
+    if fault := await _fault(bus, letter):
+        raise InvalidError([f"dead letter {letter.number} {fault}"])
+    try:
+        async with asyncio.timeout(PUBLISH_S):
+            await bus.publish(letter.subject, letter.data, headers={"Handoff-Redriven": str(letter.number)})
+    except TimeoutError:
+        raise BusError(
+            f"no stream stored {letter.subject} within {PUBLISH_S:.0f} s: see `handoff doctor`; "
+            f"dead letter {letter.number} is kept"
+        ) from None
     await bus.delete(streams.DEAD, letter.number)
+
+
+async def _fault(bus: Bus, letter: DeadLetter) -> str | None:
+    """Why the message must not be published again; None if it may be."""
+    if letter.stream == streams.REQUESTS and subjects.is_request(letter.subject):
+        return None
+    if letter.stream == streams.RUNS and subjects.is_control(letter.subject):
+        stored = await bus.get(streams.RUNS, letter.sequence) if letter.sequence > 0 else None
+        if stored and (stored.subject, stored.data) == (letter.subject, letter.data):
+            return None
+        return f"is not the Control that {streams.RUNS} holds at sequence {letter.sequence}: it stays"
+    if letter.stream == streams.RUNS and subjects.is_handoff(letter.subject):
+        run = subjects.run_of(letter.subject)[:8]
+        return (
+            "is a Handoff: its task has a stored Result (failed), so it stays. Ask again instead: "
+            f"`handoff show {run}` has the request, `handoff ask` takes it"
+        )
+    return f"came from {letter.subject[:200] or 'an unknown subject'}: only requests and Controls can be put back"
 
 
 def _read(stored: Stored) -> DeadLetter:

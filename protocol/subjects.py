@@ -3,7 +3,7 @@
 from typing import Literal, NamedTuple
 
 from protocol.errors import UndecodableError
-from protocol.ids import RunId
+from protocol.ids import RunId, is_run_id, is_token
 
 Work = Literal["task", "step", "result"]
 
@@ -52,6 +52,12 @@ def request_team(subject: str) -> str:
     return subject.rpartition(".")[2]
 
 
+def is_request(subject: str) -> bool:
+    """Whether it is the subject of requests for one team."""
+    team = request_team(subject)
+    return is_token(team) and subject == request(team)
+
+
 def log(run: str) -> str:
     """Where the Events of a run stand."""
     return f"handoff.run.{run}.log"
@@ -60,6 +66,12 @@ def log(run: str) -> str:
 def control(run: str) -> str:
     """Where Controls of a run go."""
     return f"handoff.run.{run}.control"
+
+
+def is_control(subject: str) -> bool:
+    """Whether it is the subject of Controls of one run."""
+    parts = subject.split(".")
+    return len(parts) == len(control("").split(".")) and is_run_id(parts[2]) and subject == control(parts[2])
 
 
 def run_tree(run: str) -> str:
@@ -129,6 +141,14 @@ def address_of(subject: str) -> TaskAddress:
         return TaskAddress(RunId(run), team, worker, task, int(attempt))
     except ValueError as error:
         raise UndecodableError(f"{subject[:200]} is not the subject of a task") from error
+
+
+def is_handoff(subject: str) -> bool:
+    """Whether it is the subject of a Handoff."""
+    try:
+        return address_of(subject).handoff == subject
+    except UndecodableError:
+        return False
 
 
 def cancel(run: str) -> str:

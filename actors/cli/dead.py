@@ -6,6 +6,7 @@ import click
 import msgspec
 
 from actors.bus.jetstream import JetStreamBus
+from actors.cli.exit_code import COMPLETE, FAILED
 from actors.cli.looking import look
 from actors.cli.options import Place, json_option, placed
 from actors.cli.terminal import listing, tell, write, write_json
@@ -66,21 +67,33 @@ def show_one(place: Place, number: int, *, as_json: bool) -> int:
 @click.option("--all", "everything", is_flag=True, help="All of them.")
 @placed
 def redrive_some(place: Place, numbers: tuple[int, ...], *, everything: bool) -> int:
-    """Put dead letters back where they came from, and take them out of the list."""
+    """Publish refused requests and Controls again, and take them out of the list.
+
+    Handoffs stay: the task has a failed Result by then. Exits with 1 if any letter stays.
+    """
     if bool(numbers) == everything:
         raise click.UsageError("Name the dead letters to put back by number, or say --all.")
 
     async def work(bus: JetStreamBus) -> int:
         wanted = [letter.number for letter in await dead_letters(bus)] if everything else list(dict.fromkeys(numbers))
         letters = [await _found(bus, number) for number in wanted]
-        for letter in letters:
-            await redrive(bus, letter)
-            tell(f"dead letter {letter.number} is back on {letter.subject}")
+        back = [letter for letter in letters if await _redriven(bus, letter)]
         if everything:
-            tell(f"{count(len(letters), 'dead letter')} put back")
-        return 0
+            tell(f"{count(len(back), 'dead letter')} put back")
+        return COMPLETE if len(back) == len(letters) else FAILED
 
     return look(place, work)
+
+
+async def _redriven(bus: JetStreamBus, letter: DeadLetter) -> bool:
+    """Put one letter back, or say why it stays."""
+    try:
+        await redrive(bus, letter)
+    except InvalidError as error:
+        tell(f"handoff: {error}")
+        return False
+    tell(f"dead letter {letter.number} is back on {letter.subject}")
+    return True
 
 
 async def _found(bus: JetStreamBus, number: int) -> DeadLetter:
