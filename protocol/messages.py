@@ -236,6 +236,16 @@ class Card(Message, frozen=True, kw_only=True):
     trouble: str = ""
 
 
+class SupervisorCard(Message, frozen=True, kw_only=True):
+    """What a live supervisor publishes about itself: it holds `runs` runs at the moment, at most `slots`."""
+
+    team: str
+    instance: str
+    version: str = ""
+    slots: int = 0
+    runs: int = 0
+
+
 class Breaker(Message, frozen=True, kw_only=True):
     """Whether a kind of worker is trusted at the moment, since when, and after how many failures in a row."""
 

@@ -11,6 +11,10 @@ REQUESTS = "HANDOFF_REQUESTS"
 RUNS = "HANDOFF_RUNS"
 DEAD = "HANDOFF_DEAD"
 WORKERS = "handoff_workers"
+SUPERVISORS = "handoff_supervisors"
+CARD_BUCKETS = (WORKERS, SUPERVISORS)
+"""The buckets whose keys expire after the time to live of a card."""
+
 ARTIFACTS = "handoff_artifacts"
 BREAKERS = "KV_handoff_breakers"
 """The stream behind the bucket `handoff_breakers`."""

@@ -191,6 +191,19 @@ def card_worker(key: str) -> str:
     return key.partition(".")[2].partition(".")[0]
 
 
+def supervisor_card(team: str, instance: str) -> str:
+    """The key of a supervisor's card."""
+    return f"{team}.{instance}"
+
+
+def supervisor_of(key: str) -> tuple[str, str]:
+    """Team and instance in the key of a supervisor's card, or UndecodableError."""
+    team, _, instance = key.partition(".")
+    if not team or not instance or "." in instance:
+        raise UndecodableError(f"{key[:200]} is not the key of a supervisor's card")
+    return team, instance
+
+
 def breaker(team: str, worker: str) -> str:
     """Where the circuit breaker of a kind of worker stands."""
     return f"$KV.handoff_breakers.{team}.{worker}"

@@ -12,7 +12,14 @@ ROOT = Path(__file__).parent.parent
 OURS = ("protocol", "observability", "actors")
 STDLIB = set(sys.stdlib_module_names)
 
-VOCABULARY = {"actors.clock", "actors.lease", "actors.settings", "actors.artifacts"}
+VOCABULARY = {
+    "actors.clock",
+    "actors.lease",
+    "actors.settings",
+    "actors.artifacts",
+    "actors.heartbeat",
+    "actors.__version__",
+}
 PORTS = {"actors.bus.port", "actors.model.port"}
 
 ROOMS: dict[str, tuple[set[str], set[str]]] = {
@@ -70,7 +77,6 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
             "actors.verdict",
             "actors.worker.confirmation",
             "actors.worker.definition",
-            "actors.worker.heartbeat",
             "actors.worker.logbook",
             "actors.worker.stopping",
             "protocol",

@@ -132,6 +132,7 @@ def told_subjects() -> list[str]:
         subjects.tokens("<run>", "<task>"),
         subjects.dead("<stream>"),
         f"$KV.{streams.WORKERS}.{subjects.card('<team>', '<worker>', '<instance>')}",
+        f"$KV.{streams.SUPERVISORS}.{subjects.supervisor_card('<team>', '<instance>')}",
     ]
 
 
@@ -162,7 +163,7 @@ def test_every_header_bucket_and_error_code_is_named() -> None:
     written = [wire.EXPECT, wire.MESSAGE_ID, wire.NONCE, "traceparent", str(wire.WRONG_LAST_SEQUENCE)]
     letters = [value for value in vars(dead_letter).values() if isinstance(value, str) and value.startswith("Handoff-")]
     assert len(letters) >= 7
-    for name in (*written, *letters, streams.WORKERS, streams.ARTIFACTS):
+    for name in (*written, *letters, *streams.CARD_BUCKETS, streams.ARTIFACTS):
         assert f"`{name}`" in TEXT, name
 
 

@@ -16,7 +16,7 @@ from typing import Protocol
 
 import msgspec
 
-from protocol.streams import Queue
+from protocol.streams import WORKERS, Queue
 
 Headers = Mapping[str, str]
 NO_HEADERS: Headers = {}
@@ -121,16 +121,16 @@ class Bus(Protocol):
         """Take one message out of a stream; whether it was there."""
         ...
 
-    async def put_card(self, key: str, data: bytes) -> None:
-        """Write into the registry; it fades after its time to live unless it is written again."""
+    async def put_card(self, key: str, data: bytes, *, bucket: str = WORKERS) -> None:
+        """Write a card into a registry, which is a bucket; it expires unless it is written again."""
         ...
 
-    async def drop_card(self, key: str) -> None:
-        """Take a card out of the registry at once."""
+    async def drop_card(self, key: str, *, bucket: str = WORKERS) -> None:
+        """Take a card out of its registry at once."""
         ...
 
-    async def cards(self, prefix: str = "") -> dict[str, bytes]:
-        """All live cards whose key begins with the prefix (whole tokens, such as `default.`)."""
+    async def cards(self, prefix: str = "", *, bucket: str = WORKERS) -> dict[str, bytes]:
+        """All live cards of a registry whose key begins with the prefix (whole tokens, such as `default.`)."""
         ...
 
     async def put_artifact(self, name: str, data: bytes) -> str:

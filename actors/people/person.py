@@ -12,12 +12,12 @@ import structlog
 
 from actors.bus.port import Bus, Stored
 from actors.clock import Clock
+from actors.heartbeat import CardAddress, Heartbeat
 from actors.lease import Lease
 from actors.runner import Runner
 from actors.settings import Settings
 from actors.verdict import Ack, Refuse, Verdict
 from actors.worker.definition import Worker
-from actors.worker.heartbeat import Heartbeat
 from actors.worker.logbook import ends_run, is_cancel
 from actors.worker.stopping import DROPPED, unwanted
 from protocol import codec, streams, subjects
@@ -50,12 +50,12 @@ class PersonProcess:
     async def run(self, stop: asyncio.Event) -> None:
         """Hold what comes until `stop` is set, then give it back."""
         team, name = self._settings.team, self.worker.name
-        key = subjects.card(team, name, self._instance)
+        address = CardAddress(subjects.card(team, name, self._instance))
         results = subjects.stored(subjects.work_of("result", team, name))
         async with (
             self._bus.subscribe(results, self._hear),
             self._bus.subscribe(subjects.CANCELS, self._stop),
-            Heartbeat(self._bus, self._clock, key, self._card, self._settings.heartbeat_s),
+            Heartbeat(self._bus, self._clock, address, self._card, self._settings.heartbeat_s),
             asyncio.TaskGroup() as group,
         ):
             looks = [group.create_task(work) for work in (self._keep_looking(), self._remind())]

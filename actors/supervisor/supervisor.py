@@ -6,8 +6,10 @@ import dataclasses
 import msgspec
 import structlog
 
+from actors import __version__
 from actors.bus.port import Bus, Stored
 from actors.clock import Clock
+from actors.heartbeat import CardAddress, Heartbeat
 from actors.lease import Lease
 from actors.model.port import Model
 from actors.run.plan_check import request_faults
@@ -32,7 +34,7 @@ from observability.live import holding_run, watch
 from protocol import codec, streams, subjects
 from protocol.errors import BusError
 from protocol.ids import derived_run_id, is_run_id
-from protocol.messages import Budget, Request
+from protocol.messages import Budget, Request, SupervisorCard
 
 TICK_S = 0.1
 LOOK_AROUND_S = 1.0
@@ -68,14 +70,14 @@ class Supervisor:
             self._bus.subscribe(subjects.all_results(team), self._heard),
             self._bus.subscribe(subjects.ALL_CONTROLS, self._heard),
             self._bus.subscribe(subjects.breakers(team), self._desk.breakers.heard),
+            self._heartbeat() as heartbeat,
         ):
             await self._desk.look_around()
             self._show_figures()
             forget = self._bus.on_reconnect(self._look)
             async with asyncio.TaskGroup() as group:
-                beside = [
-                    group.create_task(work) for work in (self._tick(), self._stop_runs(stop), self._storyteller.run())
-                ]
+                works = (self._tick(), self._stop_runs(stop, heartbeat), self._storyteller.run())
+                beside = [group.create_task(work) for work in works]
                 try:
                     await runner.run(stop, self._settings.grace_s)
                     await self._storyteller.finish()
@@ -142,11 +144,27 @@ class Supervisor:
             for live in self._all():
                 live.tick(now)
 
-    async def _stop_runs(self, stop: asyncio.Event) -> None:
+    def _heartbeat(self) -> Heartbeat:
+        """Announces this supervisor until it takes no more requests."""
+        key = subjects.supervisor_card(self._desk.team, self._desk.instance)
+        address = CardAddress(key, streams.SUPERVISORS)
+        return Heartbeat(self._bus, self._desk.clock, address, self._card, self._settings.heartbeat_s)
+
+    async def _card(self) -> SupervisorCard:
+        return SupervisorCard(
+            team=self._desk.team,
+            instance=self._desk.instance,
+            version=__version__,
+            slots=self._settings.runs,
+            runs=len(self._all()),
+        )
+
+    async def _stop_runs(self, stop: asyncio.Event, heartbeat: Heartbeat) -> None:
         await stop.wait()
         self._desk.stopping.set()
         for live in self._all():
             live.stop()
+        await heartbeat.end()
 
 
 def _filled(own: Budget, default: Budget) -> Budget:

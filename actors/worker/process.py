@@ -11,6 +11,7 @@ import structlog
 from actors.artifacts import keep_text
 from actors.bus.port import Bus, Stored
 from actors.clock import Clock
+from actors.heartbeat import CardAddress, Heartbeat
 from actors.lease import Lease
 from actors.model.port import Model
 from actors.runner import Runner
@@ -19,7 +20,6 @@ from actors.verdict import Ack, Refuse, Retry, Verdict
 from actors.worker.agent import Agent
 from actors.worker.definition import Outcome, Worker, sound
 from actors.worker.ending import Over, Yielded
-from actors.worker.heartbeat import Heartbeat
 from actors.worker.logbook import Logbook
 from actors.worker.moves import spent
 from actors.worker.stopping import DROPPED, unwanted
@@ -76,10 +76,10 @@ class WorkerProcess:
         """Work until `stop` is set, then finish or hand back what is under way."""
         if self.worker.run is None and self._agent is None:
             raise ValueError(f"worker {self.worker.name} needs a model")
-        key = subjects.card(self._settings.team, self.worker.name, self._instance)
+        address = CardAddress(subjects.card(self._settings.team, self.worker.name, self._instance))
         async with (
             self._bus.subscribe(subjects.CANCELS, self._cancel),
-            Heartbeat(self._bus, self._clock, key, self._card, self._settings.heartbeat_s) as heartbeat,
+            Heartbeat(self._bus, self._clock, address, self._card, self._settings.heartbeat_s) as heartbeat,
             asyncio.TaskGroup() as group,
         ):
             stops = group.create_task(self._note_stop(stop, heartbeat))

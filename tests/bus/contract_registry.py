@@ -5,7 +5,7 @@ import hashlib
 import random
 
 from actors.bus.port import Bus
-from protocol import subjects
+from protocol import streams, subjects
 from tests.bus.world import World
 
 
@@ -17,6 +17,15 @@ class RegistryContract:
         assert await other.cards(f"{world.team}.") == {key: b"here"}
         await bus.drop_card(key)
         assert await other.cards(f"{world.team}.") == {}
+
+    async def test_the_registries_of_workers_and_supervisors_are_apart(self, world: World) -> None:
+        bus, key = await world.client(), subjects.supervisor_card(world.team, "one")
+        await bus.put_card(key, b"supervisor", bucket=streams.SUPERVISORS)
+        await bus.put_card(key, b"worker")
+        assert await bus.cards(f"{world.team}.", bucket=streams.SUPERVISORS) == {key: b"supervisor"}
+        await bus.drop_card(key, bucket=streams.SUPERVISORS)
+        assert await bus.cards(f"{world.team}.", bucket=streams.SUPERVISORS) == {}
+        assert await bus.cards(f"{world.team}.") == {key: b"worker"}
 
     async def test_a_card_that_is_written_again_has_its_new_content(self, world: World) -> None:
         bus, key = await world.client(), subjects.card(world.team, "worker", "one")

@@ -34,7 +34,7 @@ async def assure_all(js: JetStreamContext, settings: Settings) -> None:
     """Everything that all actors share."""
     await asyncio.gather(
         *(_assure_stream(js, stream, settings) for stream in streams.streams(settings.keep)),
-        _assure_cards(js, settings),
+        *(_assure_cards(js, bucket, settings) for bucket in streams.CARD_BUCKETS),
         _assure_artifacts(js, settings),
     )
 
@@ -109,11 +109,11 @@ async def _check_stream(js: JetStreamContext, stream: Stream) -> None:
         raise InvalidError(faults)
 
 
-async def _assure_cards(js: JetStreamContext, settings: Settings) -> None:
+async def _assure_cards(js: JetStreamContext, bucket: str, settings: Settings) -> None:
     try:
         await js.create_key_value(
             KeyValueConfig(
-                bucket=streams.WORKERS,
+                bucket=bucket,
                 history=1,
                 ttl=settings.card_ttl_s,
                 replicas=settings.replicas,
@@ -123,7 +123,7 @@ async def _assure_cards(js: JetStreamContext, settings: Settings) -> None:
         )
     except APIError as error:
         if error.err_code not in IN_USE:
-            raise BusError(f"bucket {streams.WORKERS}: {error.description}") from error
+            raise BusError(f"bucket {bucket}: {error.description}") from error
 
 
 async def _assure_artifacts(js: JetStreamContext, settings: Settings) -> None:

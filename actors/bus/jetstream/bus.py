@@ -144,20 +144,20 @@ class JetStreamBus:
             except APIError:
                 return False
 
-    async def put_card(self, key: str, data: bytes) -> None:
-        """Write into the registry; a card that finds no bus is simply written again at the next beat."""
+    async def put_card(self, key: str, data: bytes, *, bucket: str = streams.WORKERS) -> None:
+        """Write a card into its registry; a card that finds no bus is simply written again at the next beat."""
         if self._client.is_connected:
-            await self._ask_registry(key, data, None)
+            await self._ask_registry(f"$KV.{bucket}.{key}", data, None)
 
-    async def drop_card(self, key: str) -> None:
-        """Take a card out of the registry at once."""
+    async def drop_card(self, key: str, *, bucket: str = streams.WORKERS) -> None:
+        """Take a card out of its registry at once."""
         if self._client.is_connected:
-            await self._ask_registry(key, b"", {"KV-Operation": "DEL"})
+            await self._ask_registry(f"$KV.{bucket}.{key}", b"", {"KV-Operation": "DEL"})
 
-    async def cards(self, prefix: str = "") -> dict[str, bytes]:
-        """All live cards whose key begins with the prefix."""
-        root = f"$KV.{streams.WORKERS}."
-        found = await self._reader.last(f"KV_{streams.WORKERS}", [f"{root}{prefix}>"])
+    async def cards(self, prefix: str = "", *, bucket: str = streams.WORKERS) -> dict[str, bytes]:
+        """All live cards of a registry whose key begins with the prefix."""
+        root = f"$KV.{bucket}."
+        found = await self._reader.last(f"KV_{bucket}", [f"{root}{prefix}>"])
         return {m.subject.removeprefix(root): m.data for m in found if "KV-Operation" not in m.headers}
 
     async def put_artifact(self, name: str, data: bytes) -> str:
@@ -207,11 +207,11 @@ class JetStreamBus:
         await self._outbox.close()
         await self._client.close()
 
-    async def _ask_registry(self, key: str, data: bytes, headers: dict[str, str] | None) -> None:
+    async def _ask_registry(self, subject: str, data: bytes, headers: dict[str, str] | None) -> None:
         try:
-            await self._client.request(f"$KV.{streams.WORKERS}.{key}", data, timeout=ASK_S, headers=headers)
+            await self._client.request(subject, data, timeout=ASK_S, headers=headers)
         except nats.errors.Error as error:
-            log.debug("card.unsure", key=key, error=str(error) or type(error).__name__)
+            log.debug("card.unsure", subject=subject, error=str(error) or type(error).__name__)
 
     async def _settled(self) -> None:
         """Everything sent so far has reached the server."""

@@ -11,7 +11,7 @@ from actors.bus.memory.pull import MemoryPull
 from actors.bus.memory.server import MemoryServer, Subscription
 from actors.bus.memory.stream import Publication
 from actors.bus.port import NO_HEADERS, Delivery, Headers, Pull, QueueState, Stored
-from protocol import subjects
+from protocol import streams, subjects
 from protocol.errors import TooLargeError, UnreachableError
 from protocol.streams import Queue
 
@@ -110,21 +110,21 @@ class MemoryBus:
         """Take one message out of a stream."""
         return await self._ask(lambda: self._server.stream(stream).delete(seq))
 
-    async def put_card(self, key: str, data: bytes) -> None:
-        """Write into the registry; a card that finds no bus is simply written again at the next beat."""
+    async def put_card(self, key: str, data: bytes, *, bucket: str = streams.WORKERS) -> None:
+        """Write a card into its registry; a card that finds no bus is simply written again at the next beat."""
         await asyncio.sleep(0)
         if self.connected:
-            self._server.put_card(key, data)
+            self._server.put_card(bucket, key, data)
 
-    async def drop_card(self, key: str) -> None:
-        """Take a card out of the registry at once."""
+    async def drop_card(self, key: str, *, bucket: str = streams.WORKERS) -> None:
+        """Take a card out of its registry at once."""
         await asyncio.sleep(0)
         if self.connected:
-            self._server.drop_card(key)
+            self._server.drop_card(bucket, key)
 
-    async def cards(self, prefix: str = "") -> dict[str, bytes]:
-        """All live cards whose key begins with the prefix."""
-        return await self._ask(lambda: self._server.cards(prefix))
+    async def cards(self, prefix: str = "", *, bucket: str = streams.WORKERS) -> dict[str, bytes]:
+        """All live cards of a registry whose key begins with the prefix."""
+        return await self._ask(lambda: self._server.cards(bucket, prefix))
 
     async def put_artifact(self, name: str, data: bytes) -> str:
         """Keep something big under a name."""

@@ -15,7 +15,7 @@ from actors.bus.port import Stored
 from actors.clock import Clock, SystemClock
 from actors.settings import Settings
 from protocol.errors import BusError, InvalidError
-from protocol.streams import Queue, streams
+from protocol.streams import CARD_BUCKETS, Queue, streams
 
 
 class Client(Protocol):
@@ -55,7 +55,7 @@ class MemoryServer:
         self.artifacts: dict[str, bytes] = {}
         self._streams = {spec.name: MemoryStream(spec, self.clock) for spec in streams(self.settings.keep)}
         self._queues: dict[str, dict[str, MemoryQueue]] = {name: {} for name in self._streams}
-        self._cards: dict[str, tuple[bytes, float]] = {}
+        self._cards: dict[str, dict[str, tuple[bytes, float]]] = {bucket: {} for bucket in CARD_BUCKETS}
 
     def down(self) -> None:
         """The server is away: nobody reaches it, and what was on its way to anybody is lost."""
@@ -136,19 +136,19 @@ class MemoryServer:
         self.stream(stream)
         return self._queues[stream]
 
-    def put_card(self, key: str, data: bytes) -> None:
+    def put_card(self, bucket: str, key: str, data: bytes) -> None:
         """Write a card; it lives for as long as the settings say."""
-        self._cards[key] = (data, self.clock.monotonic() + self.settings.card_ttl_s)
+        self._cards[bucket][key] = (data, self.clock.monotonic() + self.settings.card_ttl_s)
 
-    def drop_card(self, key: str) -> None:
+    def drop_card(self, bucket: str, key: str) -> None:
         """Take a card away."""
-        self._cards.pop(key, None)
+        self._cards[bucket].pop(key, None)
 
-    def cards(self, prefix: str) -> dict[str, bytes]:
-        """The live cards whose key begins with the prefix."""
+    def cards(self, bucket: str, prefix: str) -> dict[str, bytes]:
+        """The live cards of a bucket whose key begins with the prefix."""
         now = self.clock.monotonic()
-        self._cards = {key: card for key, card in self._cards.items() if card[1] > now}
-        return {key: data for key, (data, _) in self._cards.items() if key.startswith(prefix)}
+        live = self._cards[bucket] = {key: card for key, card in self._cards[bucket].items() if card[1] > now}
+        return {key: data for key, (data, _) in live.items() if key.startswith(prefix)}
 
     def put_artifact(self, name: str, data: bytes) -> str:
         """Keep something big; returns its digest."""

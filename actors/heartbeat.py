@@ -1,28 +1,38 @@
-"""The heartbeat: a card written again and again while the worker lives, and taken back when it stops."""
+"""The heartbeat: a card written again and again while its process lives, and taken back when it stops."""
 
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from types import TracebackType
+from typing import NamedTuple
 
 import structlog
 
 from actors.bus.port import Bus
 from actors.clock import Clock
-from protocol import codec
+from protocol import codec, streams
 from protocol.errors import BusError
-from protocol.messages import Card
+from protocol.messages import Message
 
 log = structlog.get_logger()
+
+
+class CardAddress(NamedTuple):
+    """Where a card stands: its key, and the bucket of its registry."""
+
+    key: str
+    bucket: str = streams.WORKERS
 
 
 class Heartbeat:
     """Keeps one card in the registry for as long as it is entered, unless it is ended before."""
 
-    def __init__(self, bus: Bus, clock: Clock, key: str, card: Callable[[], Awaitable[Card]], every_s: float) -> None:
+    def __init__(
+        self, bus: Bus, clock: Clock, address: CardAddress, card: Callable[[], Awaitable[Message]], every_s: float
+    ) -> None:
         self._bus = bus
         self._clock = clock
-        self._key = key
+        self._key, self._bucket = address
         self._card = card
         self._every_s = every_s
         self._ended = False
@@ -61,7 +71,7 @@ class Heartbeat:
             if self._ended:
                 return
             try:
-                await self._bus.put_card(self._key, codec.encode(await self._card()))
+                await self._bus.put_card(self._key, codec.encode(await self._card()), bucket=self._bucket)
             except BusError as error:
                 log.debug("card.not_written", key=self._key, error=str(error))
 
@@ -70,4 +80,4 @@ class Heartbeat:
         async with self._lock:
             if not self._ended:
                 self._ended = True
-                await self._bus.drop_card(self._key)
+                await self._bus.drop_card(self._key, bucket=self._bucket)
