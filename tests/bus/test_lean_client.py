@@ -1,4 +1,6 @@
 import asyncio
+import gc
+import weakref
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import cast
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from actors.bus.jetstream.lean_client import LeanClient
+from actors.bus.jetstream.lean_client import LeanClient, Listener
 from actors.bus.jetstream.wire import barrier
 from tests.servers import NatsServer
 
@@ -116,6 +118,24 @@ async def test_a_listener_that_was_ended_hears_nothing_more(client: LeanClient) 
     await client.publish("lean.end", b"two")
     await barrier(client)
     assert got == [b"one"]
+
+
+async def test_ended_subscriptions_leave_nothing_behind(client: LeanClient) -> None:
+    listeners: list[weakref.ref[Listener]] = []
+    for number in range(200):
+        listeners.append(await _subscribed_and_ended(client, f"lean.leak.{number}", drain=number % 2 == 1))
+    await barrier(client)
+    gc.collect()
+    assert [listener for listener in listeners if listener() is not None] == []
+
+
+async def _subscribed_and_ended(client: LeanClient, subject: str, *, drain: bool) -> weakref.ref[Listener]:
+    async def heard(_: Msg) -> None:
+        pass
+
+    subscription = await client.listen(subject, heard)
+    await (subscription.drain() if drain else subscription.unsubscribe())
+    return weakref.ref(heard)
 
 
 @pytest.mark.process

@@ -73,13 +73,14 @@ class LeanClient(Client):
         _heed(asked)
         return answer
 
+    def _remove_sub(self, sid: int, max_msgs: int = 0) -> None:
+        super()._remove_sub(sid, max_msgs)
+        self._straight.pop(sid, None)
+
     async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
-        heard, subscription = self._straight.get(sid), self._subs.get(sid)
+        heard = self._straight.get(sid)
         if heard is None:
             await super()._process_msg(sid, subject, reply, data, headers)
-            return
-        if subscription is None:
-            del self._straight[sid]  # it was ended: what is still on its way goes to nobody
             return
         self.stats["in_msgs"] += 1
         self.stats["in_bytes"] += len(data)

@@ -80,9 +80,9 @@ class JetStreamPull:
     async def renew(self) -> None:
         """The connection is back, and the server has forgotten what was asked."""
         await self._assure(self._queue)
-        old, self._inbox = self._subscription, ""
+        self._inbox = ""
         # A server that did not die still serves what was asked before: under a new inbox that is told apart.
-        await self._listen_anew(old)
+        await self._listen_anew()
 
     async def stop(self) -> list[Delivery]:
         """Ask for no more; the drain lets everything that is under way arrive."""
@@ -91,6 +91,8 @@ class JetStreamPull:
         await self._jobs.end()
         if self._client.is_connected and self._subscription:
             await wire.hang_up(self._client, self._subscription)
+        else:
+            await self._unsubscribe()
         return self._left_over
 
     @property
@@ -109,19 +111,28 @@ class JetStreamPull:
                 await self._heard(msg)
 
         self._forget_requests()
-        self._subscription = await self._client.listen(inbox + "*", heard)
+        subscription = await self._client.listen(inbox + "*", heard)
+        if self._stopped or inbox != self._inbox:  # the pull stopped, or began anew, while this one was made
+            await subscription.unsubscribe()
+            return
+        self._subscription = subscription
         await self._top_up()
 
     def _begin_anew(self) -> None:
         """The process stood still: what lies in the socket was delivered long ago, and others may have it by now."""
         if not self._stopped:
             self._inbox = ""
-            self._jobs.start(self._listen_anew(self._subscription))
+            self._jobs.start(self._listen_anew())
 
-    async def _listen_anew(self, old: Subscription | None) -> None:
-        if old is not None and self._client.is_connected:
-            await old.unsubscribe()
+    async def _listen_anew(self) -> None:
+        await self._unsubscribe()
         await self._listen()
+
+    async def _unsubscribe(self) -> None:
+        """End the subscription. Without a connection the client only forgets it, and does not renew it later."""
+        old, self._subscription = self._subscription, None
+        if old is not None and not self._client.is_closed:
+            await old.unsubscribe()
 
     def _wants_more(self) -> bool:
         room = self._slots - self._busy - self._asked
