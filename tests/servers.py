@@ -88,10 +88,12 @@ class NatsServer:
 
 
 class Proxy:
-    """A way to a server that can go deaf (what the server says is swallowed) and be cut."""
+    """A way to a server that can go deaf (what the server says is swallowed), hold everything back, and be cut."""
 
     def __init__(self, server: NatsServer) -> None:
         self.deaf = False
+        self._open = asyncio.Event()
+        self._open.set()
         self._server = server
         self._listener: asyncio.Server | None = None
         self._writers: set[asyncio.StreamWriter] = set()
@@ -103,9 +105,18 @@ class Proxy:
             raise RuntimeError("not started")
         return f"nats://127.0.0.1:{self._listener.sockets[0].getsockname()[1]}"
 
+    def hold(self) -> None:
+        """Hold back what either side sends from now on, until `release`."""
+        self._open.clear()
+
+    def release(self) -> None:
+        """Let everything through that was held back."""
+        self._open.set()
+
     def cut(self) -> None:
         """Break every connection; new ones are taken and hear again."""
         self.deaf = False
+        self.release()
         for writer in self._writers:
             writer.transport.abort()
 
@@ -134,6 +145,7 @@ class Proxy:
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, hears: bool) -> None:
         with contextlib.suppress(OSError):
             while data := await reader.read(65536):
+                await self._open.wait()
                 if hears or not self.deaf:
                     writer.write(data)
                     await writer.drain()

@@ -4,13 +4,19 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import timedelta
 
 import msgspec
 import pytest
 
 from actors.bus.jetstream import JetStreamBus, connect
 from actors.bus.jetstream import pull as pulling
+from actors.bus.jetstream import wire
 from actors.bus.port import Delivery
+from actors.clock import SystemClock
+from actors.lease import Lease
+from actors.runner import Runner
+from actors.verdict import Ack, Verdict
 from protocol import streams, subjects
 from protocol.errors import ConflictError
 from protocol.ids import RunId, new_run_id
@@ -63,6 +69,15 @@ async def far(proxy: Proxy) -> AsyncGenerator[JetStreamBus]:
         yield bus
 
 
+def _queue(run: RunId) -> Queue:
+    return streams.task_queue(f"t{run[:8]}", "worker", SETTINGS.ack_wait)
+
+
+async def _hand_out(bus: JetStreamBus, run: RunId, count: int) -> None:
+    for number in range(count):
+        await bus.publish(TaskAddress(run, f"t{run[:8]}", "worker", f"n{number}", 1).handoff, b"")
+
+
 class TestUnknownPublishes:
     async def test_a_compare_and_set_whose_answer_is_lost_is_recognised_as_ones_own(
         self, near: JetStreamBus, far: JetStreamBus, proxy: Proxy, run: RunId
@@ -110,9 +125,9 @@ class TestStandingPulls:
     ) -> None:
         monkeypatch.setattr(pulling, "EXPIRES_S", 0.1)
         held: list[Delivery] = []
-        pull = await near.pull(self._queue(run), 2, held.append)
+        pull = await near.pull(_queue(run), 2, held.append)
         await asyncio.sleep(0.35)
-        await self._hand_out(near, run, 5)
+        await _hand_out(near, run, 5)
         await until(lambda: len(held) == 2)
         await asyncio.sleep(0.25)
         assert len(held) == 2
@@ -125,7 +140,7 @@ class TestStandingPulls:
 
     async def test_a_pull_goes_on_when_its_queue_was_removed(self, near: JetStreamBus, run: RunId) -> None:
         held: list[Delivery] = []
-        queue = self._queue(run)
+        queue = _queue(run)
         await near.pull(queue, 2, held.append)
 
         async def waited_for() -> bool:
@@ -133,15 +148,61 @@ class TestStandingPulls:
 
         await until(waited_for)
         await near.emit(f"$JS.API.CONSUMER.DELETE.{queue.stream}.{queue.name}", b"")
-        await self._hand_out(near, run, 1)
+        await _hand_out(near, run, 1)
         await until(lambda: len(held) > 0)
 
-    def _queue(self, run: RunId) -> Queue:
-        return streams.task_queue(f"t{run[:8]}", "worker", SETTINGS.ack_wait)
 
-    async def _hand_out(self, bus: JetStreamBus, run: RunId, count: int) -> None:
-        for number in range(count):
-            await bus.publish(TaskAddress(run, f"t{run[:8]}", "worker", f"n{number}", 1).handoff, b"")
+class TestStoppingWhileTheServerHangs:
+    """The server takes what is sent and answers nothing."""
+
+    @pytest.fixture(autouse=True)
+    def _short_flush(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(wire, "FLUSH_S", 0.2)
+
+    async def test_work_under_way_has_its_grace_period(self, near: JetStreamBus, proxy: Proxy, run: RunId) -> None:
+        began, stop = asyncio.Event(), asyncio.Event()
+        finished: list[str] = []
+
+        async def handle(lease: Lease) -> Verdict:
+            began.set()
+            await stop.wait()
+            await asyncio.sleep(1.5)
+            finished.append(lease.delivery.message.subject)
+            return Ack()
+
+        queue = _queue(run)
+        await _hand_out(near, run, 1)
+        async with client(proxy.url) as far:
+            running = asyncio.create_task(Runner(far, SystemClock(), queue, 2, handle).run(stop, grace_s=30))
+            await asyncio.wait_for(began.wait(), PATIENCE_S)
+            proxy.deaf = True
+            stop.set()
+            await asyncio.wait_for(running, 30)
+        assert len(finished) == 1
+
+    async def test_what_arrives_after_the_stop_is_given_back(
+        self, near: JetStreamBus, proxy: Proxy, run: RunId
+    ) -> None:
+        queue = msgspec.structs.replace(_queue(run), ack_wait=timedelta(seconds=60))
+        held: list[Delivery] = []
+        async with client(proxy.url) as far:
+            pull = await far.pull(queue, 2, held.append)
+
+            async def waited_for() -> bool:
+                return (await near.queues(queue.stream))[queue.name].waiting > 0
+
+            await until(waited_for)
+            proxy.hold()
+            assert list(await pull.stop()) == []
+            await _hand_out(near, run, 1)
+
+            async def handed_out() -> bool:
+                return (await near.queues(queue.stream))[queue.name].unsettled == 1
+
+            await until(handed_out)
+            proxy.release()
+            await near.pull(queue, 2, held.append)
+            await until(lambda: len(held) == 1)
 
 
 async def test_a_cut_connection_does_not_let_in_more_than_there_are_slots(proxy: Proxy, near: JetStreamBus) -> None:

@@ -60,7 +60,7 @@ class JetStreamPull:
         self._requests: dict[str, int] = {}
         self._heard_at = 0.0
         self._stopped = False
-        self._left_over: list[Delivery] = []
+        self._left_over: list[Delivery] | None = []
         self._jobs = Jobs()
         self._loop = asyncio.get_running_loop()
 
@@ -85,15 +85,22 @@ class JetStreamPull:
         await self._listen_anew()
 
     async def stop(self) -> list[Delivery]:
-        """Ask for no more; the drain lets everything that is under way arrive."""
+        """Ask for no more; the drain lets everything that is under way arrive.
+
+        A server that hangs does not confirm the end. The subscription then stays, and gives back what still arrives.
+        """
         self._stopped = True
         self._pulse.forget(self._begin_anew)
         await self._jobs.end()
         if self._client.is_connected and self._subscription:
-            await wire.hang_up(self._client, self._subscription)
+            try:
+                await wire.hang_up(self._client, self._subscription)
+            except nats.errors.Error as error:
+                log.warning("pull.stop_unconfirmed", queue=self._queue.name, error=str(error) or type(error).__name__)
         else:
             await self._unsubscribe()
-        return self._left_over
+        left_over, self._left_over = self._left_over, None
+        return left_over or []
 
     @property
     def stopped(self) -> bool:
@@ -158,7 +165,7 @@ class JetStreamPull:
             return
         delivery = JetStreamDelivery(self._client, self._asker, msg)
         if self._stopped:
-            self._left_over.append(delivery)
+            await self._late(delivery)
             return
         self._asked = max(0, self._asked - 1)
         if self._busy >= self._slots:
@@ -168,6 +175,13 @@ class JetStreamPull:
         self._deliver(delivery)
         if self._wants_more():
             await self._top_up()
+
+    async def _late(self, delivery: Delivery) -> None:
+        """A delivery arrived after `stop` was called: `stop` returns it, or has returned already."""
+        if self._left_over is None:
+            await delivery.retry(0.0)
+        else:
+            self._left_over.append(delivery)
 
     async def _void(self, msg: Msg) -> None:
         """The rest of a request is over: it expired, or the consumer moved or is gone."""
