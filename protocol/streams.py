@@ -63,6 +63,14 @@ def streams(keep: timedelta) -> tuple[Stream, ...]:
     )
 
 
+_SUBJECTS = {pattern: stream.name for stream in streams(timedelta(0)) for pattern in stream.subjects}
+
+
+def stream_of(subject: str) -> str | None:
+    """The name of the stream that stores messages on a subject."""
+    return next((name for pattern, name in _SUBJECTS.items() if subjects.falls_under(subject, pattern)), None)
+
+
 def request_queue(team: str, ack_wait: timedelta) -> Queue:
     """Where the supervisors of a team pull requests from."""
     return Queue(stream=REQUESTS, name=team, filter=subjects.request(team), ack_wait=ack_wait)

@@ -124,6 +124,12 @@ ALL_CONTROLS = "handoff.stored.*.control"
 ALL_LOGS = "handoff.stored.*.log"
 
 
+def falls_under(subject: str, pattern: str) -> bool:
+    """Whether a pattern that ends in a wildcard, and has no other, matches the subject."""
+    prefix, rest = pattern[:-1], subject.removeprefix(pattern[:-1])
+    return subject.startswith(prefix) and rest != "" and (pattern.endswith(">") or "." not in rest)
+
+
 def run_of(subject: str) -> RunId:
     """The run a subject belongs to: the third part of every subject of a run."""
     return RunId(subject.split(".", 3)[2])

@@ -87,6 +87,22 @@ class TestUnknownPublishes:
         assert await asyncio.wait_for(sent, PATIENCE_S) == seq
         assert len(await near.read(streams.RUNS, subjects.log(run))) == 1
 
+    @pytest.mark.parametrize("first", [b"", b"closed"], ids=["no breaker yet", "a breaker there"])
+    async def test_a_breaker_write_whose_answer_is_lost_is_recognised_as_ones_own(
+        self, near: JetStreamBus, far: JetStreamBus, proxy: Proxy, run: RunId, first: bytes
+    ) -> None:
+        subject = subjects.breaker(f"t{run[:8]}", "worker")
+        before = await near.publish(subject, first) if first else 0
+        proxy.deaf = True
+        sent = await far.send(subject, b"open", expect=before)
+
+        async def stored() -> bool:
+            return [m.data for m in await near.last(streams.BREAKERS, [subject])] == [b"open"]
+
+        await until(stored)
+        proxy.cut()
+        assert await asyncio.wait_for(sent, PATIENCE_S) == (await near.last(streams.BREAKERS, [subject]))[0].seq
+
     async def test_a_publish_whose_answer_is_lost_is_stored_once(
         self, near: JetStreamBus, far: JetStreamBus, proxy: Proxy, run: RunId
     ) -> None:

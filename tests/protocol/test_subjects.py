@@ -56,3 +56,19 @@ def test_a_derived_id_is_the_same_for_a_redelivery_and_another_for_a_new_stream(
     assert one != derived_run_id("S", 1, 112)
     assert is_run_id(new_run_id())
     assert len(span_id("r", "t", 1)) == 16
+
+
+@pytest.mark.parametrize(
+    ("subject", "stream"),
+    [
+        ("handoff.request.default", streams.REQUESTS),
+        ("handoff.request.default.more", None),
+        ("handoff.request.", None),
+        ("handoff.run.r.log", streams.RUNS),
+        ("handoff.dead.HANDOFF_RUNS", streams.DEAD),
+        ("$KV.handoff_breakers.default.analyst", streams.BREAKERS),
+        ("handoff.cancel.r", None),
+    ],
+)
+def test_the_stream_of_a_subject_is_the_one_that_stores_it(subject: str, stream: str | None) -> None:
+    assert streams.stream_of(subject) == stream

@@ -226,7 +226,8 @@ class JetStreamBus:
             await assure_queue(self._js, queue)
 
     async def _last_or_none(self, subject: str) -> Stored | None:
-        found = await self._reader.last(streams.RUNS, [subject])
+        stream = streams.stream_of(subject)
+        found = await self._reader.last(stream, [subject]) if stream else []
         return found[-1] if found else None
 
 
