@@ -9,9 +9,8 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from actors.bus.jetstream import JetStreamBus, connect
+from actors.bus.jetstream import JetStreamBus, connect, wire
 from actors.bus.jetstream import pull as pulling
-from actors.bus.jetstream import wire
 from actors.bus.port import Delivery
 from actors.clock import SystemClock
 from actors.lease import Lease

@@ -121,9 +121,9 @@ async def test_a_listener_that_was_ended_hears_nothing_more(client: LeanClient) 
 
 
 async def test_ended_subscriptions_leave_nothing_behind(client: LeanClient) -> None:
-    listeners: list[weakref.ref[Listener]] = []
-    for number in range(200):
-        listeners.append(await _subscribed_and_ended(client, f"lean.leak.{number}", drain=number % 2 == 1))
+    listeners = [
+        await _subscribed_and_ended(client, f"lean.leak.{number}", drain=number % 2 == 1) for number in range(200)
+    ]
     await barrier(client)
     gc.collect()
     assert [listener for listener in listeners if listener() is not None] == []
