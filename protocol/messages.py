@@ -68,6 +68,10 @@ class Artifact(Message, frozen=True, kw_only=True):
     media_type: str = "text/plain"
 
 
+DEADLINE = "deadline"
+"""The kind of a Fault that says: the deadline of the task passed before it was done."""
+
+
 class Fault(Message, frozen=True, kw_only=True):
     """Why something failed, and whether trying again can help.
 

@@ -4,7 +4,7 @@ from actors.run.board import TaskState
 from actors.run.plan_check import few
 from actors.run.state import RunState
 from protocol.errors import TooLargeError
-from protocol.messages import Answer, AnswerStatus, Contradiction, Result, Timing
+from protocol.messages import DEADLINE, Answer, AnswerStatus, Contradiction, Result, Timing
 
 GAP_COST = 0.1
 OPEN_COST = 0.15
@@ -150,6 +150,8 @@ def _gap(state: RunState, task: TaskState) -> str:
     match task.status:
         case "completed" | "dropped":
             return ""
+        case "failed" if _is_late(task):
+            return f"{who} was not finished before the deadline"
         case "failed":
             return f"{who} failed after {task.attempt} attempt{'s' if task.attempt > 1 else ''}: {task.cause}"
         case "skipped":
@@ -157,6 +159,11 @@ def _gap(state: RunState, task: TaskState) -> str:
         case _:
             why = "the run was cancelled" if state.cancelled else "the deadline"
             return f"{who} was not finished before {why}"
+
+
+def _is_late(task: TaskState) -> bool:
+    error = task.result.error if task.result else None
+    return error is not None and error.kind == DEADLINE
 
 
 def _confidence(state: RunState) -> float | None:

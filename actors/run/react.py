@@ -2,6 +2,7 @@
 
 | result | condition | reaction |
 |---|---|---|
+| failed | its deadline has passed | give up |
 | declined | a new revision is possible | replan |
 | declined or failed | somebody else can do it, and trying here again is vain or would be the last try | reroute |
 | failed, retryable | attempts left, asking in other words may help, a model may be asked | refine |
@@ -18,7 +19,7 @@ from actors.run.board import TaskState
 from actors.run.estimate import UNKNOWN as UNKNOWN_COSTS
 from actors.run.estimate import Costs
 from actors.run.state import RunState
-from protocol.messages import Fault
+from protocol.messages import DEADLINE, Fault
 
 Reaction = Literal["replan", "reroute", "refine", "retry", "give_up"]
 LONGEST_REASON = 1000
@@ -42,6 +43,8 @@ def react(state: RunState, task: TaskState, view: View) -> Reaction:
     result = task.result
     fault = UNKNOWN if result is None or result.error is None else result.error
     declined = result is not None and result.status == "declined"
+    if not declined and fault.kind == DEADLINE:
+        return "give_up"
     if declined and can_replan(state):
         return "replan"
     again = not declined and fault.retryable

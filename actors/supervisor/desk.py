@@ -29,7 +29,7 @@ from observability.context import traceparent
 from protocol import codec, streams, subjects
 from protocol.events import Started
 from protocol.ids import RunId
-from protocol.messages import Answer, Artifact, Card, Handoff, Plan, Request, Result, Stop
+from protocol.messages import DEADLINE, Answer, Artifact, Card, Handoff, Plan, Request, Result, Stop
 from protocol.subjects import TaskAddress
 
 ENVELOPE_BYTES = 16 * 1024
@@ -167,10 +167,10 @@ class Desk:
             await self.breakers.succeeded(message.worker)
 
     async def note_failure(self, task: TaskState) -> None:
-        """A task came to nothing at its worker. Who ran out of budget, or declined, did not fail."""
+        """A task came to nothing at its worker. Who ran out of budget or time, or declined, did not fail."""
         failed = task.status == "returned" and task.result is not None and task.result.status == "failed"
         kind = task.result.error.kind if task.result and task.result.error else ""
-        if failed and kind != "budget":
+        if failed and kind not in ("budget", DEADLINE):
             await self.breakers.failed(task.worker)
 
     async def refuse(self, stored: Stored) -> None:

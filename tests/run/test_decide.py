@@ -35,7 +35,7 @@ from protocol.events import (
     Synthesized,
     Waiting,
 )
-from protocol.messages import Budget, Contradiction, Fault, Handoff, Plan, Request, Result, Task, Usage
+from protocol.messages import DEADLINE, Budget, Contradiction, Fault, Handoff, Plan, Request, Result, Task, Usage
 
 RUN = "b" * 32
 
@@ -464,3 +464,13 @@ def test_a_word_about_a_tool_is_no_word_about_the_plan() -> None:
     assert state.controls == []
     state.fold(Approve(), 3.0)
     assert state.controls == [Approve()]
+
+
+def test_a_task_past_its_deadline_is_neither_retried_nor_rerouted() -> None:
+    state = running(task("a"), synthesis=False)
+    hand_out(state)
+    give_back(state, "a", error=Fault(kind=DEADLINE, message="late", retryable=True))
+    (decision,) = [d for d in decide(state, 103.0, View(fallbacks={"w-a": "other"})) if isinstance(d, Append)]
+    assert decision.event == GaveUp(task="a", reason="late")
+    state.fold(decision.event, 103.0)
+    assert answer_of(state, 103.0).gaps == ("a (w-a) was not finished before the deadline",)
