@@ -17,9 +17,9 @@ async def read_supervisors(bus: Bus, team: str = "") -> list[SupervisorCard]:
     """
     found: list[SupervisorCard] = []
     cards = await bus.cards(f"{team}." if team else "", bucket=streams.SUPERVISORS)
-    for key, data in sorted(cards.items()):
+    for key, stored in sorted(cards.items()):
         with contextlib.suppress(UndecodableError):
-            card = codec.decode(data, SupervisorCard)
+            card = codec.decode(stored.data, SupervisorCard)
             name, instance = subjects.supervisor_of(key)
             found.append(msgspec.structs.replace(card, team=name, instance=instance))
     return found

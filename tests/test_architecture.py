@@ -14,6 +14,7 @@ STDLIB = set(sys.stdlib_module_names)
 
 VOCABULARY = {
     "actors.clock",
+    "actors.server_time",
     "actors.lease",
     "actors.settings",
     "actors.artifacts",
@@ -28,7 +29,8 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "observability": ({"observability", "protocol"}, {"structlog", "opentelemetry", "msgspec", "prometheus_client"}),
     "actors.run": ({"actors.run", "protocol"}, {"msgspec"}),
     "actors.bus.jetstream": (
-        {"actors.bus.jetstream", "actors.settings", "protocol", "observability"} | PORTS,
+        {"actors.bus.jetstream", "actors.clock", "actors.server_time", "actors.settings", "protocol", "observability"}
+        | PORTS,
         {"nats", "msgspec", "structlog"},
     ),
     "actors.bus.memory": (

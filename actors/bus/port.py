@@ -7,6 +7,8 @@ What always holds, whatever stands behind the port (tests/bus/contract.py proves
   0 means that nothing may be there.
 - A delivery that is not settled comes again after the queue's ack wait, to any process that pulls from the queue.
 - What `subscribe` hands over may have gaps and says nothing about what is stored; `read` is the truth.
+- `now` is the server's time, learnt from every message that has a stored time: deliveries, republished messages, reads
+  and cards. A wrong wall clock of the process does not change it.
 """
 
 import asyncio
@@ -129,7 +131,7 @@ class Bus(Protocol):
         """Take a card out of its registry at once."""
         ...
 
-    async def cards(self, prefix: str = "", *, bucket: str = WORKERS) -> dict[str, bytes]:
+    async def cards(self, prefix: str = "", *, bucket: str = WORKERS) -> dict[str, Stored]:
         """All live cards of a registry whose key begins with the prefix (whole tokens, such as `default.`)."""
         ...
 
@@ -143,6 +145,13 @@ class Bus(Protocol):
 
     async def queues(self, stream: str) -> dict[str, "QueueState"]:
         """The queues of a stream, by name."""
+        ...
+
+    def now(self) -> float:
+        """The server's time in Unix seconds: what every deadline is compared with.
+
+        Until the first message with a stored time was received, it is the time of the local wall clock.
+        """
         ...
 
     def on_reconnect(self, call: Callable[[], None]) -> Callable[[], None]:

@@ -20,10 +20,10 @@ async def read_cards(bus: Bus, team: str = "") -> list[tuple[str, Card]]:
     The key says whose card it is: it was checked against the writer's rights, the card was not.
     """
     found: list[tuple[str, Card]] = []
-    for key, data in (await bus.cards(f"{team}." if team else "")).items():
+    for key, stored in (await bus.cards(f"{team}." if team else "")).items():
         worker = subjects.card_worker(key)
         try:
-            card = codec.decode(data, Card)
+            card = codec.decode(stored.data, Card)
         except UndecodableError:
             continue
         if is_token(worker):

@@ -9,7 +9,10 @@ from tests.bus.contract_queues import QueueContract
 from tests.bus.contract_reads import ReadContract
 from tests.bus.contract_registry import RegistryContract
 from tests.bus.contract_subscribe import SubscribeContract
+from tests.bus.contract_time import TimeContract
 
 
-class BusContract(PublishContract, SubscribeContract, QueueContract, ReadContract, RegistryContract, OutageContract):
+class BusContract(
+    PublishContract, SubscribeContract, QueueContract, ReadContract, RegistryContract, TimeContract, OutageContract
+):
     """All of it."""

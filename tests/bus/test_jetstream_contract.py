@@ -10,6 +10,8 @@ import msgspec
 import pytest
 
 from actors.bus.jetstream import JetStreamBus, connect
+from actors.bus.memory import ProcessClock
+from actors.clock import SystemClock
 from tests.bus.contract import BusContract
 from tests.bus.world import PATIENCE_S, SETTINGS, World, truth
 from tests.servers import NatsServer
@@ -29,9 +31,10 @@ class JetStreamWorld(World):
         self._server = server
         self._clients: list[JetStreamBus] = []
 
-    async def client(self, name: str = "client") -> JetStreamBus:
+    async def client(self, name: str = "client", *, wrong_by_s: float = 0.0) -> JetStreamBus:
         settings = msgspec.structs.replace(SETTINGS, nats_url=self._server.url)
-        bus = await connect(settings, name=name, timeout_s=PATIENCE_S)
+        clock = ProcessClock(SystemClock(), wrong_by_s)
+        bus = await connect(settings, name=name, timeout_s=PATIENCE_S, clock=clock)
         self._clients.append(bus)
         return bus
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from actors.bus.memory import MemoryBus, MemoryServer, VirtualClock
+from actors.bus.memory import MemoryBus, MemoryServer, ProcessClock, VirtualClock
 from tests.bus.contract import BusContract
 from tests.bus.world import PATIENCE_S, SETTINGS, World, truth
 
@@ -24,8 +24,8 @@ class MemoryWorld(World):
         self.clock = VirtualClock()
         self.server = MemoryServer(SETTINGS, self.clock)
 
-    async def client(self, name: str = "client") -> MemoryBus:
-        return MemoryBus(self.server, name)
+    async def client(self, name: str = "client", *, wrong_by_s: float = 0.0) -> MemoryBus:
+        return MemoryBus(self.server, name, ProcessClock(self.clock, wrong_by_s))
 
     def now(self) -> float:
         return self.clock.monotonic()

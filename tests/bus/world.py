@@ -36,8 +36,8 @@ class World(ABC):
         self.team = f"team{next(_numbers)}-{self.run[:8]}"
 
     @abstractmethod
-    async def client(self, name: str = "client") -> Bus:
-        """One more process on the server."""
+    async def client(self, name: str = "client", *, wrong_by_s: float = 0.0) -> Bus:
+        """One more process on the server, whose wall clock is wrong by so much."""
 
     @abstractmethod
     def now(self) -> float:

@@ -49,7 +49,7 @@ async def test_a_server_killed_in_mid_call_fails_that_call_and_the_run_goes_on(s
 async def test_the_card_lists_what_the_servers_lend(stage: Stage) -> None:
     await stage.worker("clerk")
     cards = await stage.bus.cards("default.")
-    card = codec.decode(next(iter(cards.values())), Card)
+    card = codec.decode(next(iter(cards.values())).data, Card)
     assert "desk_add" in card.tools
 
 

@@ -21,6 +21,8 @@ from actors.bus.jetstream.pull import Ground, JetStreamPull
 from actors.bus.jetstream.pulse import Pulse
 from actors.bus.jetstream.reader import Reader
 from actors.bus.port import NO_HEADERS, Delivery, Headers, Pull, QueueState, Stored
+from actors.clock import Clock
+from actors.server_time import ServerTime
 from actors.settings import Settings
 from protocol import streams, subjects
 from protocol.errors import BusError, TooLargeError
@@ -35,11 +37,12 @@ log = structlog.get_logger()
 class JetStreamBus:
     """One process on the bus. Made by `connect`."""
 
-    def __init__(self, client: LeanClient, settings: Settings) -> None:
+    def __init__(self, client: LeanClient, settings: Settings, clock: Clock) -> None:
         self._client = client
         self._settings = settings
         self._js: JetStreamContext = client.jetstream(timeout=ASK_S)  # pyright: ignore[reportUnknownMemberType]
-        self._reader = Reader(client)
+        self._time = ServerTime(clock)
+        self._reader = Reader(client, self._time)
         self._asker = Asker(client)
         self._outbox = Outbox(client, self._last_or_none)
         self._pulls: set[JetStreamPull] = set()
@@ -107,7 +110,10 @@ class JetStreamBus:
         """Hear what is said on a subject from now on."""
 
         async def on(msg: Msg) -> None:
-            heard(wire.heard(msg))
+            stored = wire.heard(msg)
+            if stored.time_ns:
+                self._time.observe(stored.time_ns)
+            heard(stored)
 
         subscription = await self._client.listen(subject, on)
         await self._settled()
@@ -119,7 +125,8 @@ class JetStreamBus:
 
     async def pull(self, queue: Queue, slots: int, deliver: Callable[[Delivery], None]) -> Pull:
         """Have the messages of a queue delivered."""
-        pull = JetStreamPull(Ground(self._client, self._asker, self._pulse, self._assure_queue), queue, slots, deliver)
+        ground = Ground(self._client, self._asker, self._pulse, self._time, self._assure_queue)
+        pull = JetStreamPull(ground, queue, slots, deliver)
         await pull.start()
         self._pulls.add(pull)
         return pull
@@ -154,11 +161,11 @@ class JetStreamBus:
         if self._client.is_connected:
             await self._ask_registry(f"$KV.{bucket}.{key}", b"", {"KV-Operation": "DEL"})
 
-    async def cards(self, prefix: str = "", *, bucket: str = streams.WORKERS) -> dict[str, bytes]:
+    async def cards(self, prefix: str = "", *, bucket: str = streams.WORKERS) -> dict[str, Stored]:
         """All live cards of a registry whose key begins with the prefix."""
         root = f"$KV.{bucket}."
         found = await self._reader.last(f"KV_{bucket}", [f"{root}{prefix}>"])
-        return {m.subject.removeprefix(root): m.data for m in found if "KV-Operation" not in m.headers}
+        return {m.subject.removeprefix(root): m for m in found if "KV-Operation" not in m.headers}
 
     async def put_artifact(self, name: str, data: bytes) -> str:
         """Keep something big under a name."""
@@ -189,6 +196,10 @@ class JetStreamBus:
                         waiting=info.num_waiting or 0,
                     )
         return found
+
+    def now(self) -> float:
+        """The server's time, as far as this process knows it."""
+        return self._time.now()
 
     def on_reconnect(self, call: Callable[[], None]) -> Callable[[], None]:
         """Have a function called each time the bus is back."""

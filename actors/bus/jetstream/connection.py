@@ -12,6 +12,7 @@ import structlog
 from actors.bus.jetstream.bus import JetStreamBus
 from actors.bus.jetstream.jobs import Jobs
 from actors.bus.jetstream.lean_client import LeanClient
+from actors.clock import Clock, SystemClock
 from actors.settings import Settings
 from protocol.errors import BusError, DeniedError, UnreachableError
 
@@ -27,6 +28,7 @@ async def connect(
     name: str = "handoff",
     timeout_s: float | None = None,
     waiting: Callable[[str], None] | None = None,
+    clock: Clock | None = None,
 ) -> JetStreamBus:
     """A bus at `settings.nats_url`; waits for it up to `timeout_s` (None: for ever) and tells `waiting` once."""
     watch = _Watch()
@@ -39,7 +41,7 @@ async def connect(
     finally:
         if late:
             late.cancel()
-    bus = JetStreamBus(client, settings)
+    bus = JetStreamBus(client, settings, clock or SystemClock())
     try:
         await bus.start()
     except nats.errors.Error as error:

@@ -18,6 +18,7 @@ from actors.bus.jetstream.jobs import Jobs
 from actors.bus.jetstream.lean_client import LeanClient
 from actors.bus.jetstream.pulse import Pulse
 from actors.bus.port import Delivery
+from actors.server_time import ServerTime
 from protocol.errors import BusError
 from protocol.streams import Queue
 
@@ -37,6 +38,7 @@ class Ground:
     client: LeanClient
     asker: Asker
     pulse: Pulse
+    time: ServerTime
     assure: Callable[[Queue], Awaitable[None]]
 
 
@@ -47,6 +49,7 @@ class JetStreamPull:
         self._client = ground.client
         self._asker = ground.asker
         self._pulse = ground.pulse
+        self._time = ground.time
         self._assure = ground.assure
         self._queue = queue
         self._slots = slots
@@ -164,6 +167,7 @@ class JetStreamPull:
             await self._void(msg)
             return
         delivery = JetStreamDelivery(self._client, self._asker, msg)
+        self._time.observe(delivery.message.time_ns)
         if self._stopped:
             await self._late(delivery)
             return

@@ -9,6 +9,7 @@ from nats.aio.msg import Msg
 from actors.bus.jetstream import wire
 from actors.bus.jetstream.lean_client import LeanClient
 from actors.bus.port import Stored
+from actors.server_time import ServerTime
 from protocol.errors import BusError
 
 BATCH = 1000
@@ -46,8 +47,9 @@ async def _ended(batch: Batch) -> Msg:
 class Reader:
     """Reads in flight on one inbox, by a counter. A read that gets no answer is made again, for ever."""
 
-    def __init__(self, client: LeanClient) -> None:
+    def __init__(self, client: LeanClient, time: ServerTime) -> None:
         self._client = client
+        self._time = time
         self._inbox = client.new_inbox() + "."
         self._counter = itertools.count(1)
         self._batches: dict[str, Batch] = {}
@@ -115,6 +117,8 @@ class Reader:
         if batch is None or batch.done.done():
             return
         if wire.status(msg) is None:
-            batch.found.append(wire.direct(msg))
+            stored = wire.direct(msg)
+            self._time.observe(stored.time_ns)
+            batch.found.append(stored)
         else:
             batch.done.set_result(msg)

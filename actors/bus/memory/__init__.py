@@ -6,6 +6,6 @@ A MemoryServer is the server; each MemoryBus on it is one process.
 from actors.bus.memory.bus import MemoryBus
 from actors.bus.memory.faults import Chance, never, times
 from actors.bus.memory.server import MemoryServer
-from actors.bus.memory.virtual import VirtualClock
+from actors.bus.memory.virtual import ProcessClock, VirtualClock
 
-__all__ = ["Chance", "MemoryBus", "MemoryServer", "VirtualClock", "never", "times"]
+__all__ = ["Chance", "MemoryBus", "MemoryServer", "ProcessClock", "VirtualClock", "never", "times"]

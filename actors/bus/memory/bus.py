@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
@@ -11,20 +11,27 @@ from actors.bus.memory.pull import MemoryPull
 from actors.bus.memory.server import MemoryServer, Subscription
 from actors.bus.memory.stream import Publication
 from actors.bus.port import NO_HEADERS, Delivery, Headers, Pull, QueueState, Stored
+from actors.clock import Clock
+from actors.server_time import ServerTime
 from protocol import streams, subjects
 from protocol.errors import TooLargeError, UnreachableError
 from protocol.streams import Queue
 
 T = TypeVar("T")
+Messages = TypeVar("Messages", bound=Iterable[Stored])
 
 _numbers = itertools.count(1)
 
 
 class MemoryBus:
-    """One process on the server. `kill` is its death; `lost` and `back` cut and mend its connection alone."""
+    """One process on the server. `kill` is its death; `lost` and `back` cut and mend its connection alone.
 
-    def __init__(self, server: MemoryServer, name: str = "bus") -> None:
+    `clock` is the clock of the process, if it differs from the server's.
+    """
+
+    def __init__(self, server: MemoryServer, name: str = "bus", clock: Clock | None = None) -> None:
         self._server = server
+        self._time = ServerTime(clock or server.clock)
         self._name = f"{name}-{next(_numbers)}"
         self._open = True
         self._connected = asyncio.Event()
@@ -75,6 +82,8 @@ class MemoryBus:
 
         def hand_over(stored: Stored) -> None:
             if subscription in self._subscriptions:
+                if stored.time_ns:
+                    self._time.observe(stored.time_ns)
                 heard(stored)
 
         subscription = Subscription(subject, lambda stored: self.soon(lambda: hand_over(stored)))
@@ -89,22 +98,29 @@ class MemoryBus:
 
     async def pull(self, queue: Queue, slots: int, deliver: Callable[[Delivery], None]) -> Pull:
         """Have the messages of a queue delivered."""
+
+        def delivered(delivery: Delivery) -> None:
+            self._time.observe(delivery.message.time_ns)
+            deliver(delivery)
+
         found = await self._ask(lambda: self._server.queue(queue))
-        pull = MemoryPull(self, found, slots, deliver)
+        pull = MemoryPull(self, found, slots, delivered)
         self._pulls = {other: None for other in self._pulls if not other.stopped} | {pull: None}
         return pull
 
     async def read(self, stream: str, subject: str, *, after: int = 0) -> list[Stored]:
         """Every message under a subject above a sequence, in order."""
-        return await self._ask(lambda: self._server.stream(stream).read(subject, after))
+        return self._seen(await self._ask(lambda: self._server.stream(stream).read(subject, after)))
 
     async def last(self, stream: str, subjects: Sequence[str]) -> list[Stored]:
         """The last message of each subject that matches."""
-        return await self._ask(lambda: self._server.stream(stream).last(subjects))
+        return self._seen(await self._ask(lambda: self._server.stream(stream).last(subjects)))
 
     async def get(self, stream: str, seq: int) -> Stored | None:
         """The message at one place of a stream."""
-        return await self._ask(lambda: self._server.stream(stream).get(seq))
+        found = await self._ask(lambda: self._server.stream(stream).get(seq))
+        self._seen([found] if found else [])
+        return found
 
     async def delete(self, stream: str, seq: int) -> bool:
         """Take one message out of a stream."""
@@ -122,9 +138,11 @@ class MemoryBus:
         if self.connected:
             self._server.drop_card(bucket, key)
 
-    async def cards(self, prefix: str = "", *, bucket: str = streams.WORKERS) -> dict[str, bytes]:
+    async def cards(self, prefix: str = "", *, bucket: str = streams.WORKERS) -> dict[str, Stored]:
         """All live cards of a registry whose key begins with the prefix."""
-        return await self._ask(lambda: self._server.cards(bucket, prefix))
+        found = await self._ask(lambda: self._server.cards(bucket, prefix))
+        self._seen(found.values())
+        return found
 
     async def put_artifact(self, name: str, data: bytes) -> str:
         """Keep something big under a name."""
@@ -138,6 +156,10 @@ class MemoryBus:
         """The queues of a stream, by name."""
         found = await self._ask(lambda: self._server.queues(stream))
         return {name: queue.state() for name, queue in found.items()}
+
+    def now(self) -> float:
+        """The server's time, as far as this process knows it."""
+        return self._time.now()
 
     def on_reconnect(self, call: Callable[[], None]) -> Callable[[], None]:
         """Have a function called each time the bus is back."""
@@ -195,6 +217,11 @@ class MemoryBus:
         await asyncio.sleep(0)
         await self._connected.wait()
         return question()
+
+    def _seen(self, messages: Messages) -> Messages:
+        for stored in messages:
+            self._time.observe(stored.time_ns)
+        return messages
 
     def _check_open(self) -> None:
         if not self._open:

@@ -55,7 +55,8 @@ class MemoryServer:
         self.artifacts: dict[str, bytes] = {}
         self._streams = {spec.name: MemoryStream(spec, self.clock) for spec in streams(self.settings.keep)}
         self._queues: dict[str, dict[str, MemoryQueue]] = {name: {} for name in self._streams}
-        self._cards: dict[str, dict[str, tuple[bytes, float]]] = {bucket: {} for bucket in CARD_BUCKETS}
+        self._cards: dict[str, dict[str, tuple[Stored, float]]] = {bucket: {} for bucket in CARD_BUCKETS}
+        self._card_writes = 0
 
     def down(self) -> None:
         """The server is away: nobody reaches it, and what was on its way to anybody is lost."""
@@ -138,17 +139,20 @@ class MemoryServer:
 
     def put_card(self, bucket: str, key: str, data: bytes) -> None:
         """Write a card; it lives for as long as the settings say."""
-        self._cards[bucket][key] = (data, self.clock.monotonic() + self.settings.card_ttl_s)
+        self._card_writes += 1
+        time_ns = int(self.clock.now() * 1e9)
+        card = Stored(subject=f"$KV.{bucket}.{key}", data=data, seq=self._card_writes, time_ns=time_ns)
+        self._cards[bucket][key] = card, self.clock.monotonic() + self.settings.card_ttl_s
 
     def drop_card(self, bucket: str, key: str) -> None:
         """Take a card away."""
         self._cards[bucket].pop(key, None)
 
-    def cards(self, bucket: str, prefix: str) -> dict[str, bytes]:
+    def cards(self, bucket: str, prefix: str) -> dict[str, Stored]:
         """The live cards of a bucket whose key begins with the prefix."""
         now = self.clock.monotonic()
         live = self._cards[bucket] = {key: card for key, card in self._cards[bucket].items() if card[1] > now}
-        return {key: data for key, (data, _) in live.items() if key.startswith(prefix)}
+        return {key: stored for key, (stored, _) in live.items() if key.startswith(prefix)}
 
     def put_artifact(self, name: str, data: bytes) -> str:
         """Keep something big; returns its digest."""

@@ -95,6 +95,29 @@ class VirtualClock:
         await settle()
 
 
+class ProcessClock:
+    """The clock of one process: time passes as on the shared clock, but the wall clock may be wrong.
+
+    To let the wall clock jump, change `wrong_by_s`.
+    """
+
+    def __init__(self, shared: Clock, wrong_by_s: float = 0.0) -> None:
+        self._shared = shared
+        self.wrong_by_s = wrong_by_s
+
+    def now(self) -> float:
+        """Unix time in seconds, as this process has it."""
+        return self._shared.now() + self.wrong_by_s
+
+    def monotonic(self) -> float:
+        """Seconds that never go back, whatever the wall clock does."""
+        return self._shared.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait for that much time, whatever the wall clock does."""
+        await self._shared.sleep(seconds)
+
+
 async def settle() -> None:
     """Let every task run that can, until all of them wait for time or for the outside."""
     # asyncio's own loop shows what is due; there is no public way to ask, and guessing would make time run ahead.
