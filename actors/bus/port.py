@@ -115,6 +115,17 @@ class Bus(Protocol):
         """The last message of each subject that matches any of these, in order of sequence."""
         ...
 
+    async def newest(self, stream: str, subject: str, limit: int) -> list[Stored]:
+        """The `limit` messages with the highest sequences under a subject, in order.
+
+        The cost depends on `limit`, not on how many messages there are.
+        """
+        ...
+
+    async def counts(self, stream: str, subject: str) -> dict[str, int]:
+        """How many messages there are on each subject that matches; the messages themselves are not read."""
+        ...
+
     async def get(self, stream: str, seq: int) -> Stored | None:
         """The message at one place of a stream."""
         ...

@@ -91,6 +91,46 @@ class ReadContract:
         await asyncio.gather(*[await bus.send(world.task(number), b"") for number in range(count)])
         assert len(await bus.last(streams.RUNS, [subjects.run_tree(world.run)])) == count
 
+    async def test_last_of_many_named_subjects_gives_each(self, world: World) -> None:
+        bus, count = await world.client(), 1300
+        await asyncio.gather(*[await bus.send(world.task(number), b"") for number in range(count)])
+        found = await bus.last(streams.RUNS, [world.task(number) for number in range(count)])
+        assert [m.subject for m in found] == [world.task(number) for number in range(count)]
+
+    async def test_last_of_many_large_messages_gives_each(self, world: World) -> None:
+        bus, count, data = await world.client(), 900, bytes(60_000)
+        for start in range(0, count, 100):
+            await asyncio.gather(*[await bus.send(world.task(start + number), data) for number in range(100)])
+        found = await bus.last(streams.RUNS, [subjects.run_tree(world.run)])
+        assert len(found) == count
+
+    async def test_newest_gives_the_messages_with_the_highest_sequences_in_order(self, world: World) -> None:
+        bus = await world.client()
+        for number in range(6):
+            await bus.publish(world.log, str(number).encode())
+            await bus.publish(world.task(number), b"task")
+        found = await bus.newest(streams.RUNS, world.log, 3)
+        assert [(m.subject, m.data) for m in found] == [(world.log, b"3"), (world.log, b"4"), (world.log, b"5")]
+        assert len(await bus.newest(streams.RUNS, world.log, 100)) == 6
+        assert await bus.newest(streams.RUNS, world.task(9), 3) == []
+
+    async def test_newest_finds_messages_behind_large_gaps(self, world: World) -> None:
+        bus = await world.client()
+        old = [await bus.publish(world.task(number), b"") for number in range(5)]
+        sends = [await bus.send(world.log, b"") for _ in range(300)]
+        await asyncio.gather(*sends)
+        new = await bus.publish(world.task(6), b"")
+        found = await bus.newest(streams.RUNS, subjects.run_work(world.run, "task"), 4)
+        assert [m.seq for m in found] == [*old[2:], new]
+
+    async def test_counts_gives_the_number_of_messages_on_each_subject(self, world: World) -> None:
+        bus = await world.client()
+        for subject in (world.log, world.task(1), world.log, world.task(2)):
+            await bus.publish(subject, b"")
+        tree = subjects.run_tree(world.run)
+        assert await bus.counts(streams.RUNS, tree) == {world.log: 2, world.task(1): 1, world.task(2): 1}
+        assert await bus.counts(streams.RUNS, world.task(9)) == {}
+
     async def test_get_of_a_place_that_holds_nothing_is_none(self, world: World) -> None:
         bus = await world.client()
         seq = await bus.publish(world.log, b"")

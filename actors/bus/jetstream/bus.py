@@ -139,6 +139,14 @@ class JetStreamBus:
         """The last message of each subject that matches."""
         return await self._reader.last(stream, list(subjects))
 
+    async def newest(self, stream: str, subject: str, limit: int) -> list[Stored]:
+        """The `limit` messages with the highest sequences under a subject."""
+        return await self._reader.newest(stream, subject, limit)
+
+    async def counts(self, stream: str, subject: str) -> dict[str, int]:
+        """How many messages there are on each subject that matches."""
+        return await self._reader.counts(stream, subject)
+
     async def get(self, stream: str, seq: int) -> Stored | None:
         """The message at one place of a stream."""
         return await self._reader.at(stream, seq)

@@ -4,6 +4,7 @@ import asyncio
 import itertools
 
 import msgspec
+import nats.errors
 from nats.aio.msg import Msg
 
 from actors.bus.jetstream import wire
@@ -13,7 +14,13 @@ from actors.server_time import ServerTime
 from protocol.errors import BusError
 
 BATCH = 1000
+"""Messages in one answer, and subjects in one question: the server refuses more than 1,024 subjects."""
+
+SUBJECT_BYTES = 256
+"""Room for one subject in a question, which must fit into a message."""
+
 TIMEOUT_S = 2.0
+INFO_S = 5.0
 PAUSE_S = 0.1
 
 _encode = msgspec.json.Encoder().encode
@@ -69,24 +76,83 @@ class Reader:
             after = page[-1].seq
 
     async def last(self, stream: str, subjects: list[str]) -> list[Stored]:
-        """The last message of each subject that matches; many are found by reading everything."""
-        try:
-            found, left = await self._ask(stream, {"multi_last": subjects, "batch": BATCH})
-        except TooManyError:
-            left = 1
-            found = []
-        if not left:
-            return found
+        """The last message of each subject that matches, in order of sequence."""
+        size = max(1, min(BATCH, self._client.max_payload // SUBJECT_BYTES))
         last: dict[str, Stored] = {}
-        for subject in subjects:
-            for stored in await self.all(stream, subject, 0):
-                last[stored.subject] = stored
+        for at in range(0, len(subjects), size):
+            part = subjects[at : at + size]
+            try:
+                found = await self._last_of(stream, part)
+            except TooManyError:
+                names = {name: None for subject in part for name in await self.counts(stream, subject)}
+                found = await self.last(stream, list(names))
+            last.update((stored.subject, stored) for stored in found)
         return sorted(last.values(), key=lambda stored: stored.seq)
+
+    async def _last_of(self, stream: str, subjects: list[str]) -> list[Stored]:
+        """The last messages, page after page: one answer of the server has at most so many bytes."""
+        found: list[Stored] = []
+        while True:
+            after = found[-1].seq if found else 0
+            page, left = await self._ask(stream, {"multi_last": subjects, "seq": after + 1, "batch": BATCH})
+            found += page
+            if not page or not left:
+                return found
+
+    async def newest(self, stream: str, subject: str, limit: int) -> list[Stored]:
+        """The messages with the highest sequences under a subject.
+
+        Deleted messages leave gaps, so the sequence to begin at is searched for: a question costs one message and tells
+        how many follow. First the distance from the end grows until enough messages lie behind it, then it is halved.
+        """
+        end = (await self._info(stream, {})).state.last_seq
+        enough, behind, distance = 1, end + 1, limit
+        count = 0
+        while behind > 1 and count < limit:
+            enough = max(1, end + 1 - distance)
+            count = await self._count(stream, subject, enough)
+            if count < limit:
+                behind, distance = enough, distance * 4
+        while count > 2 * limit and behind - enough > 1:
+            middle = (enough + behind) // 2
+            there = await self._count(stream, subject, middle)
+            if there < limit:
+                behind = middle
+            else:
+                enough, count = middle, there
+        return (await self.all(stream, subject, enough - 1))[-limit:] if end else []
+
+    async def counts(self, stream: str, subject: str) -> dict[str, int]:
+        """How many messages there are on each subject that matches."""
+        found: dict[str, int] = {}
+        while True:
+            page = await self._info(stream, {"subjects_filter": subject, "offset": len(found)})
+            found |= page.state.subjects or {}
+            if not page.state.subjects or len(found) >= page.total:
+                return found
+
+    async def _count(self, stream: str, subject: str, seq: int) -> int:
+        """How many messages there are under a subject from a sequence on."""
+        found, left = await self._ask(stream, {"next_by_subj": subject, "seq": seq, "batch": 1})
+        return len(found) + left
 
     async def at(self, stream: str, seq: int) -> Stored | None:
         """The message at one place."""
         found, _ = await self._ask(stream, {"seq": seq, "batch": 1})
         return found[0] if found and found[0].seq == seq else None
+
+    async def _info(self, stream: str, body: dict[str, object]) -> wire.StreamInfo:
+        """What the server says about a stream; waits while the bus is away."""
+        while not self._client.is_connected:
+            await asyncio.sleep(PAUSE_S)
+        try:
+            answer = await self._client.request(f"$JS.API.STREAM.INFO.{stream}", _encode(body), timeout=INFO_S)
+        except nats.errors.Error as error:
+            raise BusError(f"{stream}: no information ({error or type(error).__name__})") from error
+        info = wire.stream_info(answer)
+        if info.error:
+            raise BusError(f"{stream}: {info.error.description}")
+        return info
 
     async def _ask(self, stream: str, body: dict[str, object]) -> tuple[list[Stored], int]:
         while True:

@@ -41,13 +41,34 @@ class PubAck(msgspec.Struct, frozen=True):
     error: ApiError | None = None
 
 
+class StreamState(msgspec.Struct, frozen=True):
+    """What a stream holds; `subjects` counts the messages on each, if it was asked for."""
+
+    last_seq: int = 0
+    subjects: dict[str, int] | None = None
+
+
+class StreamInfo(msgspec.Struct, frozen=True):
+    """The server's answer to a question about a stream; `total` is the number of subjects that match."""
+
+    state: StreamState = StreamState()
+    total: int = 0
+    error: ApiError | None = None
+
+
 _PUB_ACK = msgspec.json.Decoder(PubAck)
+_STREAM_INFO = msgspec.json.Decoder(StreamInfo)
 NO_STREAM = PubAck(error=ApiError(code=503, description="no stream takes this subject"))
 
 
 def pub_ack(msg: Msg) -> PubAck:
     """The answer to a publish; without data it is "no responders": the stream is not there, or not yet."""
     return _PUB_ACK.decode(msg.data) if msg.data else NO_STREAM
+
+
+def stream_info(msg: Msg) -> StreamInfo:
+    """The answer to a question about a stream."""
+    return _STREAM_INFO.decode(msg.data)
 
 
 def status(msg: Msg) -> str | None:

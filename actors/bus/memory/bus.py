@@ -116,6 +116,14 @@ class MemoryBus:
         """The last message of each subject that matches."""
         return self._seen(await self._ask(lambda: self._server.stream(stream).last(subjects)))
 
+    async def newest(self, stream: str, subject: str, limit: int) -> list[Stored]:
+        """The `limit` messages with the highest sequences under a subject."""
+        return await self._ask(lambda: self._server.stream(stream).newest(subject, limit))
+
+    async def counts(self, stream: str, subject: str) -> dict[str, int]:
+        """How many messages there are on each subject that matches."""
+        return await self._ask(lambda: self._server.stream(stream).counts(subject))
+
     async def get(self, stream: str, seq: int) -> Stored | None:
         """The message at one place of a stream."""
         found = await self._ask(lambda: self._server.stream(stream).get(seq))

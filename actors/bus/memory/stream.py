@@ -89,6 +89,15 @@ class MemoryStream:
         self._expire()
         return self._at({self._last_of(subject) for pattern in patterns for subject in self._under(pattern)})
 
+    def newest(self, pattern: str, limit: int) -> list[Stored]:
+        """The messages with the highest sequences under a subject, in order."""
+        return self.read(pattern)[-limit:]
+
+    def counts(self, pattern: str) -> dict[str, int]:
+        """How many messages there are on each subject that matches."""
+        self._expire()
+        return {subject: len(self._subjects[subject]) for subject in self._under(pattern)}
+
     def get(self, seq: int) -> Stored | None:
         """The message at one place."""
         self._expire()
