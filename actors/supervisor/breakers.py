@@ -4,6 +4,8 @@ Open after so many failed tasks in a row; after a while one task is let through 
 What is written is compare-and-set, so that of many supervisors only one sends the probe.
 """
 
+import asyncio
+
 import structlog
 
 from actors.bus.port import Bus, Stored
@@ -13,6 +15,9 @@ from protocol.errors import ConflictError, UndecodableError
 from protocol.messages import Breaker
 
 FRESH_S = 1.0
+NEW = (Breaker(), 0)
+"""The breaker of a worker that never failed, and its sequence."""
+
 LEVELS = {"closed": 0.0, "half_open": 1.0, "open": 2.0}
 
 log = structlog.get_logger()
@@ -29,6 +34,7 @@ class Breakers:
         self._cool_s = cool_s
         self._known: dict[str, tuple[Breaker, int]] = {}
         self._read_at = float("-inf")
+        self._access = asyncio.Lock()
 
     def heard(self, _: Stored) -> None:
         """Another supervisor changed a breaker; the next look reads it."""
@@ -44,12 +50,13 @@ class Breakers:
         if worker not in self._known:
             return True
         await self._look()
-        breaker, _ = self._known.get(worker, (Breaker(), 0))
+        breaker, seq = self._known.get(worker, NEW)
         if breaker.state == "closed":
             return True
         if self._is_shut(breaker):
             return False
-        return await self._write(worker, Breaker(state="half_open", failures=breaker.failures, since=self._clock.now()))
+        probing = Breaker(state="half_open", failures=breaker.failures, since=self._clock.now())
+        return await self._write(worker, probing, seq)
 
     @property
     def levels(self) -> dict[str, float]:
@@ -62,17 +69,18 @@ class Breakers:
 
     async def succeeded(self, worker: str) -> None:
         """A task was completed: whatever was counted against its worker is forgotten."""
-        if self._known.get(worker, (Breaker(), 0))[0] != Breaker():
-            await self._write(worker, Breaker())
+        breaker, seq = self._known.get(worker, NEW)
+        if breaker != Breaker():
+            await self._write(worker, Breaker(), seq)
 
     async def failed(self, worker: str) -> None:
         """A task came to nothing at a worker: too many in a row open its breaker, and so does a failed probe."""
         await self._look()
-        before, _ = self._known.get(worker, (Breaker(), 0))
+        before, seq = self._known.get(worker, NEW)
         failures = before.failures + 1
         shut = failures >= self._after or before.state == "half_open"
         state = "open" if shut else "closed"
-        written = await self._write(worker, Breaker(state=state, failures=failures, since=self._clock.now()))
+        written = await self._write(worker, Breaker(state=state, failures=failures, since=self._clock.now()), seq)
         if written and shut and before.state != "open":
             log.warning("breaker.opened", worker=worker, failures=failures)
 
@@ -80,24 +88,25 @@ class Breakers:
         return breaker.state != "closed" and self._clock.now() < breaker.since + self._cool_s
 
     async def _look(self) -> None:
-        if self._clock.monotonic() - self._read_at < FRESH_S:
-            return
-        self._read_at = self._clock.monotonic()
-        self._known = {}
-        for stored in await self._bus.last(streams.BREAKERS, [subjects.breakers(self._team)]):
-            self._known[subjects.breaker_worker(stored.subject)] = _read(stored), stored.seq
+        """Read the breakers if the last read is too old. The old ones stay in place until the new ones are there."""
+        async with self._access:  # a read must not put an older state over our own write
+            if self._clock.monotonic() - self._read_at < FRESH_S:
+                return
+            self._read_at = self._clock.monotonic()
+            found = await self._bus.last(streams.BREAKERS, [subjects.breakers(self._team)])
+            self._known = {subjects.breaker_worker(stored.subject): (_read(stored), stored.seq) for stored in found}
 
-    async def _write(self, worker: str, breaker: Breaker) -> bool:
-        """Change a breaker unless somebody else did so meanwhile; then theirs counts."""
-        _, seq = self._known.get(worker, (Breaker(), 0))
-        subject = subjects.breaker(self._team, worker)
-        try:
-            seq = await self._bus.publish(subject, codec.encode(breaker), expect=seq)
-        except ConflictError:
-            self._read_at = float("-inf")
-            return False
-        self._known[worker] = breaker, seq
-        return True
+    async def _write(self, worker: str, breaker: Breaker, seq: int) -> bool:
+        """Change the breaker that was seen at `seq`. If another task or supervisor changed it first, theirs counts."""
+        async with self._access:
+            subject = subjects.breaker(self._team, worker)
+            try:
+                seq = await self._bus.publish(subject, codec.encode(breaker), expect=seq)
+            except ConflictError:
+                self._read_at = float("-inf")
+                return False
+            self._known[worker] = breaker, seq
+            return True
 
 
 async def read_breakers(bus: Bus, team: str) -> dict[str, Breaker]:
