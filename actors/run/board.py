@@ -102,12 +102,16 @@ class Board:
         self._forget(name)
 
     def is_early(self, message: Handoff | Result) -> bool:
-        """Whether a message speaks of a task, an attempt at it or a worker for it that is not known yet."""
+        """Whether the event that explains this message is not known yet.
+
+        That is so for an unknown task, attempt or worker, and for a task that still waits for another one.
+        """
         state = self.tasks.get(message.task)
         if state is None or state.status in SETTLED:
             return state is None
         worker = message.to_agent if isinstance(message, Handoff) else message.worker
-        return message.attempt > state.attempt or (message.attempt == state.attempt and worker != state.worker)
+        unexplained = worker != state.worker or state.status == "waiting"
+        return message.attempt > state.attempt or (message.attempt == state.attempt and unexplained)
 
     def hand_out(self, handoff: Handoff) -> None:
         """A task is with the worker that it is meant for."""

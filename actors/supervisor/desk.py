@@ -11,7 +11,6 @@ from actors.bus.port import Bus, Stored
 from actors.clock import Clock
 from actors.dead_letter import Refusal, bury
 from actors.record import Entry
-from actors.run.board import TaskState
 from actors.run.decisions import Dispatch
 from actors.run.plan_check import named, unknown_workers
 from actors.run.react import View
@@ -27,7 +26,7 @@ from actors.supervisor.synthesizer import Synthesizer
 from observability import span_ids
 from observability.context import traceparent
 from protocol import codec, streams, subjects
-from protocol.events import Started
+from protocol.events import Event, GaveUp, Rerouted, Started
 from protocol.ids import RunId
 from protocol.messages import DEADLINE, Answer, Artifact, Card, Handoff, Plan, Request, Result, Stop
 from protocol.subjects import TaskAddress
@@ -166,12 +165,13 @@ class Desk:
         if isinstance(message, Result) and message.status == "completed" and self.breakers.is_known(message.worker):
             await self.breakers.succeeded(message.worker)
 
-    async def note_failure(self, task: TaskState) -> None:
-        """A task came to nothing at its worker. Who ran out of budget or time, or declined, did not fail."""
+    def failed_worker(self, state: RunState, event: Event) -> str:
+        """The worker against which this event counts as a failure; empty if it counts against none."""
+        if not isinstance(event, GaveUp | Rerouted) or (task := state.find(event.task)) is None:
+            return ""
         failed = task.status == "returned" and task.result is not None and task.result.status == "failed"
         kind = task.result.error.kind if task.result and task.result.error else ""
-        if failed and kind not in ("budget", DEADLINE):
-            await self.breakers.failed(task.worker)
+        return task.worker if failed and kind not in ("budget", DEADLINE) else ""
 
     async def refuse(self, stored: Stored) -> None:
         """A message of a run that nobody can read is kept among the dead letters."""

@@ -191,10 +191,11 @@ class LiveRun:
             return False
         if isinstance(event, Approved) and event.plan is not None:
             event = await self._edited(event, event.plan)
-        if isinstance(event, GaveUp | Rerouted):
-            await self._desk.note_failure(self.state.tasks[event.task])
-        # Who was alive when a judge was called is not in the state: that one is waited for.
-        await self._append(event, wait=isinstance(event, Judging))
+        failed = self._desk.failed_worker(self.state, event)
+        # These depend on which workers are alive, which is not in the state: another supervisor may decide otherwise.
+        await self._append(event, wait=isinstance(event, Judging | Rerouted | GaveUp))
+        if failed:
+            await self._desk.breakers.failed(failed)
         if isinstance(event, Cancelled | Expired):
             await self._desk.stop_work(self._request.id)
         return True
@@ -216,6 +217,8 @@ class LiveRun:
             await self._wait_because(f"{dispatch.worker} has failed too often lately: its tasks wait")
             return
         handoff = await self._desk.handoff(self.state, self._request, dispatch)
+        if not self._lease.fresh:  # what came before in this round may have taken long
+            await self._journal.check()
         stored = await self._desk.send_handoff(handoff)
         stored.add_done_callback(self._handed)
         self.state.fold(handoff, self._desk.clock.now())
@@ -235,7 +238,7 @@ class LiveRun:
             names = sorted(named(plan) - self._desk.roster.known)
             await self._wait_because(f"no worker called {', '.join(names)} is known yet")
         else:
-            await self._append(PlanRejected(faults=tuple(faults)), wait=False)
+            await self._append(PlanRejected(faults=tuple(faults)))
             self._alarm.ring()
         return False
 

@@ -10,8 +10,8 @@ from actors.run import purse
 from actors.run.answer import answer_of
 from actors.run.decide import decide
 from actors.run.decisions import CallReplanner
-from protocol.events import Judged, Planned, Rerouted
-from protocol.messages import Budget, Handoff, Plan, Request, Result, Usage
+from protocol.events import GaveUp, Judged, Planned, Rerouted
+from protocol.messages import Budget, Handoff, Plan, Request, Result, Task, Usage
 
 
 @pytest.mark.parametrize("words", ["\n" * 200_000, "1:" + " " * 200_000, "9" * 5000 + ": yes", "1" + ")" * 200_000])
@@ -87,3 +87,17 @@ def test_a_price_that_is_not_known_does_not_hide_what_others_spent() -> None:
     left = purse.left(state).usd
     assert left is not None
     assert left + (state.tasks["c"].reserved.usd or 0.0) == pytest.approx(0.7)
+
+
+def test_the_handoff_and_result_of_a_task_may_be_stored_before_the_event_that_makes_it_ready() -> None:
+    tasks = (
+        Task(id="a", worker="w", intent="x"),
+        Task(id="b", worker="w", intent="x", depends_on=("a",), optional=("a",)),
+    )
+    state = running(*tasks)
+    handed_out(state)
+    state.fold(result_of("a", status="failed"), 101.0)
+    state.fold(Handoff(run=RUN, task="b", attempt=1, from_agent="s", to_agent="w", intent="x"), 102.0)
+    state.fold(result_of("b", "done"), 103.0)
+    state.fold(GaveUp(task="a", reason="broken"), 104.0)
+    assert state.tasks["b"].status == "completed"
