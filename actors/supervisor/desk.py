@@ -26,7 +26,7 @@ from actors.supervisor.synthesizer import Synthesizer
 from observability import span_ids
 from observability.context import traceparent
 from protocol import codec, streams, subjects
-from protocol.events import Event, GaveUp, Rerouted, Started
+from protocol.events import Approved, Event, GaveUp, Rerouted, Started, Waiting
 from protocol.ids import RunId
 from protocol.messages import DEADLINE, Answer, Artifact, Card, Handoff, Plan, Request, Result, Stop
 from protocol.subjects import TaskAddress
@@ -89,6 +89,12 @@ class Desk:
         if not await self.roster.unknown(named(plan)):
             return []
         return unknown_workers(plan, self.roster.known)
+
+    async def edited(self, event: Approved, plan: Plan) -> Event:
+        """The approval of a plan that a person edited; if it names unknown workers, the run waits instead."""
+        if not (faults := await self.whom_nobody_knows(plan)):
+            return event
+        return Waiting(reason="the edited plan cannot run: " + "; ".join(faults), control=event.control)
 
     async def stop_work(self, run: str, tasks: tuple[str, ...] = ()) -> None:
         """Tell the workers at once that nobody wants these tasks any more; without any, that the run is over."""

@@ -190,7 +190,7 @@ class LiveRun:
         if isinstance(event, Planned) and not await self._can_begin(event.plan):
             return False
         if isinstance(event, Approved) and event.plan is not None:
-            event = await self._edited(event, event.plan)
+            event = await self._desk.edited(event, event.plan)
         failed = self._desk.failed_worker(self.state, event)
         # These depend on which workers are alive, which is not in the state: another supervisor may decide otherwise.
         await self._append(event, wait=isinstance(event, Judging | Rerouted | GaveUp))
@@ -199,12 +199,6 @@ class LiveRun:
         if isinstance(event, Cancelled | Expired):
             await self._desk.stop_work(self._request.id)
         return True
-
-    async def _edited(self, event: Approved, plan: Plan) -> Event:
-        """A plan that a person put in place of another runs only if there is somebody for each task; else it waits."""
-        if not (faults := await self._desk.whom_nobody_knows(plan)):
-            return event
-        return Waiting(reason="the edited plan cannot run: " + "; ".join(faults), control=event.control)
 
     async def _stop_unwanted(self) -> None:
         """Tell the workers whose tasks the plan no longer has; again and again, until they have let go."""
