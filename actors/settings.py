@@ -21,10 +21,69 @@ ENVIRONMENT = {
 }
 """Variables that other programs know too; every other setting is read from HANDOFF_<NAME>."""
 
+TRUST = "HANDOFF_TRUST"
+"""The one variable of this form that is no setting: it trusts the configuration file, so the file cannot set it."""
+
 LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
 BUDGETS = {"budget_tokens", "budget_steps", "budget_usd"}
 SWITCHES = {"sync_always", "fetch_pages", "trace_content"}
 MAY_BE_ZERO = {"offline_delay_s", "port", "depth", "model_retries", "metrics_port"} | SWITCHES | BUDGETS
+HARMLESS = {
+    "attempts",
+    "breaker_cool_s",
+    "breaker_failures",
+    "budget_steps",
+    "budget_tokens",
+    "budget_usd",
+    "concurrency",
+    "confirm_s",
+    "context_tokens",
+    "deadline_s",
+    "deliveries",
+    "depth",
+    "grace_s",
+    "log_level",
+    "max_tokens",
+    "max_turns",
+    "model_retries",
+    "model_timeout_s",
+    "offline_delay_s",
+    "plan_tries",
+    "planner_tasks",
+    "poll_s",
+    "reading",
+    "request_tasks",
+    "retry_after_ceiling_s",
+    "review_s",
+    "revisions",
+    "runs",
+    "stuck_s",
+    "tool_output",
+}
+"""Settings that count even in a configuration file that is not trusted: limits, which name no address, path or code."""
+
+
+class ConfigFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A configuration file as it was read once. Unless it is trusted, only its harmless settings count."""
+
+    path: Path
+    data: bytes
+    trusted: bool = False
+
+    def values(self) -> dict[str, Any]:
+        """What it says, known or not; InvalidError if it is not TOML."""
+        try:
+            return tomllib.loads(self.data.decode())
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise InvalidError([f"{self.path}: {error}"]) from error
+
+    def ignored(self) -> list[str]:
+        """The settings in it that do not count because it is not trusted."""
+        return [] if self.trusted else self.sensitive()
+
+    def sensitive(self) -> list[str]:
+        """The settings in it that count only in a trusted file."""
+        return [name for name in self.values() if name in Settings.__struct_fields__ and name not in HARMLESS]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -130,7 +189,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 def read_settings(
     environment: Mapping[str, str],
     *,
-    file: Path | None = None,
+    file: ConfigFile | None = None,
     team: Mapping[str, Any] | None = None,
     flags: Mapping[str, Any] | None = None,
 ) -> Settings:
@@ -153,16 +212,16 @@ def read_settings(
     return Settings(**good)
 
 
-def _from_file(file: Path | None, faults: list[str]) -> dict[str, Any]:
-    if file is None or not file.exists():
+def _from_file(file: ConfigFile | None, faults: list[str]) -> dict[str, Any]:
+    if file is None:
         return {}
     try:
-        found = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        faults.append(f"{file}: {error}")
+        found, ignored = file.values(), file.ignored()
+    except InvalidError as error:
+        faults += error.faults
         return {}
-    faults += [f"{file}: unknown setting {name!r}" for name in found if name not in Settings.__struct_fields__]
-    return {name: value for name, value in found.items() if name in Settings.__struct_fields__}
+    faults += [f"{file.path}: unknown setting {name!r}" for name in found if name not in Settings.__struct_fields__]
+    return {name: found[name] for name in found if name in Settings.__struct_fields__ and name not in ignored}
 
 
 def _from_environment(environment: Mapping[str, str], faults: list[str]) -> dict[str, str]:
@@ -171,7 +230,7 @@ def _from_environment(environment: Mapping[str, str], faults: list[str]) -> dict
         if environment.get(variable):
             values.setdefault(name, environment[variable])
     for variable, value in environment.items():
-        if not value:
+        if not value or variable == TRUST:
             continue
         if variable.startswith("HANDOFF_"):
             name = variable.removeprefix("HANDOFF_").lower()

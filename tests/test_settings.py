@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.settings import ENVIRONMENT, MAY_BE_ZERO, Settings, read_settings
+from actors.settings import ENVIRONMENT, HARMLESS, MAY_BE_ZERO, ConfigFile, Settings, read_settings
 from protocol.errors import InvalidError
 
 PAGE = (Path(__file__).parent.parent / "docs" / "SETTINGS.md").read_text()
@@ -31,16 +31,17 @@ def shown(value: str | float | bool) -> str:
     return f"`{value}`" if isinstance(value, str) else f"`{value:.12g}`"
 
 
-def faults_of(environment: dict[str, str], file: Path | None = None, flags: dict[str, Any] | None = None) -> list[str]:
+def faults_of(
+    environment: dict[str, str], file: ConfigFile | None = None, flags: dict[str, Any] | None = None
+) -> list[str]:
     with pytest.raises(InvalidError) as caught:
         read_settings(environment, file=file, flags=flags)
     return list(caught.value.faults)
 
 
-def write(directory: Path, text: str) -> Path:
-    path = directory / "handoff.toml"
-    path.write_text(text)
-    return path
+def written(text: str | bytes, *, trusted: bool = True) -> ConfigFile:
+    data = text if isinstance(text, bytes) else text.encode()
+    return ConfigFile(path=Path("some/handoff.toml"), data=data, trusted=trusted)
 
 
 def test_the_page_names_every_setting_in_order_and_no_other() -> None:
@@ -66,8 +67,8 @@ def test_without_anything_there_are_the_defaults() -> None:
     assert read_settings({}) == Settings()
 
 
-def test_flags_win_over_the_environment_over_the_file_over_defaults(tmp_path: Path) -> None:
-    file = write(tmp_path, "attempts = 7\ndepth = 7\nplan_tries = 7\n")
+def test_flags_win_over_the_environment_over_the_file_over_defaults() -> None:
+    file = written("attempts = 7\ndepth = 7\nplan_tries = 7\n")
     environment = {"HANDOFF_ATTEMPTS": "8", "HANDOFF_DEPTH": "8"}
     settings = read_settings(environment, file=file, flags={"attempts": 9})
     assert (settings.attempts, settings.depth, settings.plan_tries, settings.deliveries) == (9, 8, 7, 10)
@@ -109,8 +110,8 @@ def test_a_switch_is_read_from_words(word: str, value: bool) -> None:
     assert read_settings({"HANDOFF_SYNC_ALWAYS": word}).sync_always is value
 
 
-def test_every_fault_is_told_at_once(tmp_path: Path) -> None:
-    file = write(tmp_path, 'colour = "red"\nruns = "many"\n')
+def test_every_fault_is_told_at_once() -> None:
+    file = written('colour = "red"\nruns = "many"\n')
     environment = {"HANDOFF_NO_SUCH": "1", "HANDOFF_DEPTH": "deep", "HANDOFF_ATTEMPTS": "-1"}
     faults = faults_of(environment, file, {"grace_s": 0})
     assert len(faults) == 6
@@ -137,8 +138,8 @@ def test_a_value_of_the_wrong_type_is_a_fault_that_shows_it(variable: str, value
     assert f"(got {value!r})" in fault
 
 
-def test_a_value_of_the_wrong_type_in_the_file_is_a_fault(tmp_path: Path) -> None:
-    (fault,) = faults_of({}, write(tmp_path, "team = 5\n"))
+def test_a_value_of_the_wrong_type_in_the_file_is_a_fault() -> None:
+    (fault,) = faults_of({}, written("team = 5\n"))
     assert fault.startswith("team: ")
 
 
@@ -151,22 +152,42 @@ def test_numbers_are_above_zero_unless_zero_means_something(name: str) -> None:
         assert len(faults_of({}, flags={name: 0})) == 1
 
 
-def test_a_file_that_is_no_toml_is_a_fault_that_says_where(tmp_path: Path) -> None:
-    file = write(tmp_path, "attempts = = 3\n")
+def test_a_file_that_is_no_toml_is_a_fault_that_says_where() -> None:
+    file = written("attempts = = 3\n")
     (fault,) = faults_of({}, file)
-    assert str(file) in fault
+    assert str(file.path) in fault
     assert "line 1" in fault
 
 
-def test_a_file_that_is_no_text_is_a_fault(tmp_path: Path) -> None:
-    file = tmp_path / "handoff.toml"
-    file.write_bytes(b"\xff\xfe")
+def test_a_file_that_is_no_text_is_a_fault() -> None:
+    file = written(b"\xff\xfe")
     (fault,) = faults_of({}, file)
-    assert str(file) in fault
+    assert str(file.path) in fault
 
 
-def test_a_file_that_is_not_there_is_no_fault(tmp_path: Path) -> None:
-    assert read_settings({}, file=tmp_path / "none.toml") == Settings()
+def test_of_an_untrusted_file_only_harmless_settings_count() -> None:
+    values = {name: value for name, value in DEFAULTS.items() if name not in ("log_level", "anthropic_base_url")}
+    lines = [f"{name} = {written_in_toml(value)}" for name, value in values.items()]
+    file = written("\n".join(lines), trusted=False)
+    assert set(file.ignored()) == set(values) - HARMLESS
+    assert read_settings({}, file=written('team = "other"', trusted=False)).team == "default"
+    assert read_settings({}, file=written('team = "other"')).team == "other"
+    assert written("\n".join(lines)).ignored() == []
+
+
+def test_a_setting_that_names_an_address_a_path_or_code_is_never_harmless() -> None:
+    assert set(Settings.__struct_fields__) >= HARMLESS
+    assert {name for name in HARMLESS if isinstance(DEFAULTS[name], str)} == {"log_level"}
+    assert not [name for name in HARMLESS if isinstance(DEFAULTS[name], bool) or "port" in name]
+
+
+def test_the_page_names_the_settings_that_count_in_any_file() -> None:
+    paragraph = PAGE.partition("These keys count in any file:")[2].partition(".")[0]
+    assert set(paragraph.split("`")[1::2]) == HARMLESS
+
+
+def written_in_toml(value: str | float | bool) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(value).lower()
 
 
 def test_an_address_of_a_model_that_is_none_is_a_fault() -> None:

@@ -41,4 +41,4 @@ def model(place: Place, host: str, port: int, script: Path | None, requests: Pat
     """Be the offline model: a local server that speaks the Messages API. Prints its address."""
     if fault := ports.fault(port, host):
         raise InvalidError([f"port {port} of {host} {fault}: choose another one, or leave it out"])
-    return roles.model(place.settings(), port, script, requests, host)
+    return roles.model(place.reading_settings(), port, script, requests, host)

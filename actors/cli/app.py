@@ -19,6 +19,7 @@ SECTIONS = {
         "inbox": ("actors.cli.inbox", "What waits for a person; with --as, be that person."),
         "model": ("actors.cli.actor", "The offline model, in the foreground."),
         "web": ("actors.cli.web", "Runs and their traces in a browser."),
+        "trust": ("actors.cli.trust", "Let the handoff.toml of this folder set addresses, paths and teams."),
         "init": ("actors.cli.init", "Write a small team of your own that works at once."),
     },
     "Look": {

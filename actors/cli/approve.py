@@ -57,7 +57,7 @@ def approve(place: Place, run: str, **options: Unpack[Options]) -> int:
     _check(options)
     task = options["task"]
     control = _control(options["reject"], options["file"])
-    settings = place.settings()
+    settings = place.reading_settings()
 
     async def work(bus: JetStreamBus) -> int:
         name = await find_run(bus, run)

@@ -21,7 +21,7 @@ WAIT_S = 5.0
 @placed
 def cancel(place: Place, run: str, reason: str) -> int:
     """End RUN (its id, or the first 6 characters or more); what is done so far stays in its answer."""
-    settings = place.settings()
+    settings = place.reading_settings()
 
     async def work(bus: JetStreamBus) -> int:
         name = await find_run(bus, run)

@@ -18,6 +18,7 @@ from actors.bus.jetstream.connection import shown
 from actors.cli.wording import count
 from actors.launcher import server
 from actors.launcher.embedded import find, silent, unanswered
+from actors.launcher.home import privacy_fault
 from actors.launcher.session import open_bus
 from actors.settings import Settings
 from actors.supervisor.roster import read_cards, troubles
@@ -91,6 +92,8 @@ def check_home(home: Path) -> Check:
     place = home.absolute()
     while not place.exists() and place != place.parent:
         place = place.parent
+    if fault := privacy_fault(home):
+        return Check(name="home", state="fail", found=fault)
     if place.is_dir() and os.access(place, os.W_OK | os.X_OK):
         return Check(name="home", state="ok", found=str(home) + ("" if home.exists() else " (not made yet)"))
     why = "is not writable" if place.is_dir() else "is not a directory"

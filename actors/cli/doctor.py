@@ -18,7 +18,7 @@ STYLES = {"ok": "green", "warn": "yellow", "fail": "red"}
 @placed
 def doctor(place: Place, *, as_json: bool) -> int:
     """Check Python, server, home, bus, streams, workers and model; one line each, with what to do."""
-    settings = place.settings()
+    settings = place.reading_settings()
 
     async def work(interrupt: Interrupt) -> int:
         checks = await interrupt.guard(check_all(settings, place.patience_s))

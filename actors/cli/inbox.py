@@ -69,16 +69,16 @@ def inbox(place: Place, **options: Unpack[Options]) -> int:
     REF is what --list shows: the beginning of the run, a slash, the task. --list, --answer, --decline and --ask work
     whether or not somebody has the inbox open; the first answer counts.
     """
-    settings = place.settings()
     if options["name"] is None:
         _check_alone(options)
-        team = settings.team if place.given("team") else ""
+        team = place.settings().team if place.given("team") else ""
 
         async def show(bus: JetStreamBus) -> int:
             await tell_waiting(bus, team, as_json=options["as_json"])
             return COMPLETE
 
         return look(place, show)
+    settings = place.settings()
     name = _check(options["name"], options)
     given = _given(options)
     if given is not None:

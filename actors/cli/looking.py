@@ -11,7 +11,7 @@ from actors.launcher.session import open_bus
 
 def look(place: Place, work: Callable[[JetStreamBus], Coroutine[Any, Any, int]]) -> int:
     """Do something with the bus that is running; UnreachableError if there is none."""
-    settings = place.settings()
+    settings = place.reading_settings()
 
     async def looked() -> int:
         async with open_bus(settings, timeout_s=place.patience_s) as bus:

@@ -1,5 +1,6 @@
 """Options that commands have in common, and the settings that follow from them."""
 
+import contextlib
 import functools
 import os
 from collections.abc import Callable
@@ -9,8 +10,10 @@ from urllib.parse import urlsplit
 
 import click
 
+from actors.cli.terminal import tell
 from actors.launcher.team_settings import read_team_settings
-from actors.settings import Settings
+from actors.launcher.trust import open_config
+from actors.settings import ConfigFile, Settings
 from observability.logs import configure_logs
 from protocol.errors import InvalidError
 
@@ -39,14 +42,35 @@ class Place:
         return name in self._flags
 
     def settings(self, **more: Any) -> Settings:
-        """All settings: flags, environment, team, then `handoff.toml`; InvalidError with every fault."""
-        settings = read_team_settings(os.environ, file=CONFIG, flags=self._flags | more)
+        """All settings: flags, environment, team, then a trusted `handoff.toml`; InvalidError with every fault."""
+        return self._read(more, imports=True)
+
+    def reading_settings(self) -> Settings:
+        """The settings of a command that only reads or controls runs: no code of a team is imported for it."""
+        return self._read({}, imports=False)
+
+    @functools.cached_property
+    def trust_home(self) -> Path:
+        """The home whose trusted files count; a configuration file has no say in it."""
+        return Settings(home=str(self._flags.get("home") or os.environ.get("HANDOFF_HOME", ""))).home_dir
+
+    def _read(self, more: dict[str, Any], *, imports: bool) -> Settings:
+        settings = read_team_settings(os.environ, file=self._config, flags=self._flags | more, imports=imports)
         for url in settings.nats_url.split(","):
             if not _is_address(url):
                 raise InvalidError(["the address of the bus is not one: use nats://host:port (NATS_URL, --nats)"])
         context = click.get_current_context()
         context.find_root().ensure_object(dict)["home"] = settings.home_dir
         return settings
+
+    @functools.cached_property
+    def _config(self) -> ConfigFile | None:
+        """The file in the current folder; says once which of its settings do not count."""
+        file = open_config(CONFIG, os.environ, self.trust_home)
+        with contextlib.suppress(InvalidError):  # what is wrong with the file is said with all other faults
+            if file and (ignored := file.ignored()):
+                tell(f"handoff: {CONFIG} is not trusted, ignored: {', '.join(ignored)}. To trust it: handoff trust")
+        return file
 
 
 def _is_address(url: str) -> bool:

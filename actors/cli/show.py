@@ -33,7 +33,7 @@ SHORT_LINES, SHORT_CHARS = 6, 600
 @placed
 def show(place: Place, run: str, *, full: bool, as_json: bool) -> int:
     """Everything about RUN: its id, or the first 6 characters or more."""
-    limits = Limits(attempts=place.settings().attempts)
+    limits = Limits(attempts=place.reading_settings().attempts)
 
     async def work(bus: JetStreamBus) -> int:
         story = await _read(bus, await find_run(bus, run), limits)

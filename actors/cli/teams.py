@@ -49,7 +49,7 @@ class TeamFacts(msgspec.Struct, kw_only=True):
 @placed
 def teams(place: Place, name: str | None, *, as_json: bool) -> int:
     """The teams there are; with NAME (or a path, or module:team) one of them: workers, tools, requests to try."""
-    settings = place.settings(**({"team": name} if name else {}))
+    settings = place.settings(team=name) if name else place.reading_settings()
     found = {settings.team: _facts(settings)} if name and is_defined(settings) else {}
     if not name:
         found = {one: _facts(msgspec.structs.replace(settings, team=one, team_source="")) for one in shipped.names()}

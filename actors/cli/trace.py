@@ -43,7 +43,7 @@ def trace(place: Place, run: str, **wanted: object) -> int:
     tree is for the terminal. json is every step with its times, its cost and who did it. otlp is a file that Jaeger's
     page opens (Search, Upload). html is one page that opens without a network.
     """
-    options = Options(**wanted, default=place.settings().trace_content)  # pyright: ignore[reportArgumentType]
+    options = Options(**wanted, default=place.reading_settings().trace_content)  # pyright: ignore[reportArgumentType]
     if options.as_json and options.shape not in (None, "json"):
         raise click.UsageError(f"--json and --format {options.shape} are two forms: say one of them.")
     _check_file(options.output)

@@ -24,4 +24,4 @@ def web(place: Place, host: str, port: int, names: tuple[str, ...]) -> int:
     """
     if fault := ports.fault(port, host):
         raise InvalidError([f"port {port} of {host} {fault}: choose another one with --port"])
-    return roles.web(place.settings(), host, port, (host, *names), place.timeout_s)
+    return roles.web(place.reading_settings(), host, port, (host, *names), place.timeout_s)

@@ -4,6 +4,7 @@ import hashlib
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,10 +46,12 @@ class Home:
         return "handoff-" + hashlib.sha256(str(self.root.resolve()).encode()).hexdigest()[:16]
 
     def prepare(self) -> None:
-        """Make the directories; InvalidError if they cannot be used."""
+        """Make the directories; InvalidError if they cannot be used, or if another user can use them."""
         for folder in (self.root, self.store):
             with self.told(folder):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                if fault := privacy_fault(folder):
+                    raise InvalidError([fault])
                 if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
                     raise PermissionError(13, "no permission to write")
 
@@ -100,6 +103,20 @@ class Home:
                 "make it writable, or set HANDOFF_HOME to a directory that is"
             )
             raise InvalidError([fault]) from error
+
+
+def privacy_fault(folder: Path) -> str | None:
+    """Why a folder is not private to this user; None if it is, or if there is no such folder."""
+    try:
+        found = folder.stat()
+    except FileNotFoundError:
+        return None
+    other = "set HANDOFF_HOME to a folder of your own"
+    if found.st_uid != os.geteuid():
+        return f"{folder} belongs to user {found.st_uid}, and this process runs as user {os.geteuid()}: {other}"
+    if mode := stat.S_IMODE(found.st_mode) & 0o077:
+        return f"{folder} is open to other users (mode {mode | 0o700:04o}): run `chmod 700 {folder}`, or {other}"
+    return None
 
 
 def _write_private(path: Path, text: str) -> None:

@@ -8,7 +8,7 @@ import msgspec
 
 from actors import teams
 from actors.launcher.finding import imported_team, is_import_path
-from actors.settings import Settings, read_settings
+from actors.settings import ConfigFile, Settings, read_settings
 from protocol.errors import InvalidError
 
 
@@ -21,10 +21,19 @@ class Described(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_team_settings(
-    environment: Mapping[str, str], *, file: Path | None = None, flags: Mapping[str, Any] | None = None
+    environment: Mapping[str, str],
+    *,
+    file: ConfigFile | None = None,
+    flags: Mapping[str, Any] | None = None,
+    imports: bool = True,
 ) -> Settings:
-    """All settings, the team's own among them; `team` is then a name. InvalidError with every fault."""
+    """All settings, the team's own among them; `team` is then a name. InvalidError with every fault.
+
+    Without `imports` no code of a team runs: a team in Python keeps its import path as its name, and sets nothing.
+    """
     settings = read_settings(environment, file=file, flags=flags)
+    if not imports and is_import_path(_source(settings)):
+        return settings
     team = described(settings)
     if team is None:
         return settings
@@ -38,7 +47,7 @@ def read_team_settings(
 
 def described(settings: Settings) -> Described | None:
     """The team that is meant, if it is written down; nothing is imported unless it is written in Python."""
-    source = settings.team if _is_place(settings.team) else settings.team_source
+    source = _source(settings)
     if is_import_path(source):
         team = imported_team(source)
         return Described(name=team.name, source=_absolute(source), settings=team.settings)
@@ -50,6 +59,11 @@ def described(settings: Settings) -> Described | None:
         form = teams.describe(settings.team)
         return Described(name=form.name, source="", settings=teams.settings_of(form))
     return None
+
+
+def _source(settings: Settings) -> str:
+    """Where the team is written down, as far as that was said."""
+    return settings.team if _is_place(settings.team) else settings.team_source
 
 
 def _is_place(team: str) -> bool:

@@ -166,7 +166,7 @@ async def test_a_missing_program_is_named(settings: Settings, monkeypatch: pytes
 @pytest.mark.parametrize("home", ["file", "file/below", "home"])
 async def test_a_home_that_cannot_be_written_is_named(tmp_path: Path, home: str) -> None:
     (tmp_path / "file").write_text("")
-    (tmp_path / "home").mkdir()
+    (tmp_path / "home").mkdir(mode=0o700)
     (tmp_path / "home" / "jetstream").write_text("")
     with pytest.raises(InvalidError, match=f"cannot use {tmp_path / home}.* HANDOFF_HOME"):
         await EmbeddedBus(Settings(home=str(tmp_path / home))).__aenter__()

@@ -7,7 +7,7 @@ import pytest
 
 from actors.launcher.finding import find_team, find_workers, is_defined
 from actors.launcher.team_settings import read_team_settings
-from actors.settings import Settings
+from actors.settings import ConfigFile, Settings
 from protocol.errors import InvalidError
 from protocol.messages import Budget
 
@@ -47,8 +47,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_flags_win_over_the_environment_over_the_team_over_the_file(place: Path) -> None:
-    file = place / "handoff.toml"
-    file.write_text('team = "./my"\nattempts = 7\nrevisions = 7\ndeadline_s = 7\nplan_tries = 7\n')
+    data = 'team = "./my"\nattempts = 7\nrevisions = 7\ndeadline_s = 7\nplan_tries = 7\n'
+    file = ConfigFile(path=place / "handoff.toml", data=data.encode(), trusted=True)
     settings = read_team_settings({"HANDOFF_REVISIONS": "8", "HANDOFF_ATTEMPTS": "8"}, file=file, flags={"attempts": 9})
     assert (settings.attempts, settings.revisions, settings.deadline_s, settings.plan_tries) == (9, 8, 50, 7)
     assert settings.model_judge == "wise"
