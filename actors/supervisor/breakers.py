@@ -55,7 +55,7 @@ class Breakers:
             return True
         if self._is_shut(breaker):
             return False
-        probing = Breaker(state="half_open", failures=breaker.failures, since=self._clock.now())
+        probing = Breaker(state="half_open", failures=breaker.failures, since=self._bus.now())
         return await self._write(worker, probing, seq)
 
     @property
@@ -80,12 +80,12 @@ class Breakers:
         failures = before.failures + 1
         shut = failures >= self._after or before.state == "half_open"
         state = "open" if shut else "closed"
-        written = await self._write(worker, Breaker(state=state, failures=failures, since=self._clock.now()), seq)
+        written = await self._write(worker, Breaker(state=state, failures=failures, since=self._bus.now()), seq)
         if written and shut and before.state != "open":
             log.warning("breaker.opened", worker=worker, failures=failures)
 
     def _is_shut(self, breaker: Breaker) -> bool:
-        return breaker.state != "closed" and self._clock.now() < breaker.since + self._cool_s
+        return breaker.state != "closed" and self._bus.now() < breaker.since + self._cool_s
 
     async def _look(self) -> None:
         """Read the breakers if the last read is too old. The old ones stay in place until the new ones are there."""

@@ -7,20 +7,25 @@ folding it in would take the fence down.
 import asyncio
 
 from actors.bus.port import Bus, Stored
+from actors.clock import Clock
 from actors.lease import Lease
 from actors.record import Recorded, understand
 from protocol import codec, streams, subjects
-from protocol.errors import ConflictError, FencedError
+from protocol.errors import BusError, ConflictError, FencedError
 from protocol.events import Event
+
+READ_TRIES = 20
+READ_AGAIN_S = 0.1
 
 
 class Journal:
     """The log of one run, held under one lease."""
 
-    def __init__(self, bus: Bus, run: str, lease: Lease) -> None:
+    def __init__(self, bus: Bus, run: str, lease: Lease, clock: Clock) -> None:
         self._bus = bus
         self._run = run
         self._lease = lease
+        self._clock = clock
         self._seq = 0
         self._tail: asyncio.Future[int] | None = None
         self._tail_sent = 0.0
@@ -45,6 +50,15 @@ class Journal:
         except ConflictError as conflict:
             raise FencedError(f"run {self._run} was taken over") from conflict
         self._lease.proved(self._tail_sent)
+
+    async def stored_time(self) -> float:
+        """When our last append was stored. A replica may need a moment until it has the message."""
+        await self.settle()
+        for _ in range(READ_TRIES):
+            if (found := await self._bus.get(streams.RUNS, self._seq)) is not None:
+                return found.time
+            await self._clock.sleep(READ_AGAIN_S)
+        raise BusError(f"run {self._run}: message {self._seq} was stored and is gone")
 
     async def past(self) -> list[Recorded]:
         """All that is stored of the run but the steps of its workers, in order."""

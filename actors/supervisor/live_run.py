@@ -12,6 +12,7 @@ from actors.run.decide import decide
 from actors.run.decisions import Append, CallPlanner, CallReplanner, Decision, Dispatch, Finish, WakeAt
 from actors.run.plan_check import named
 from actors.run.state import RunState
+from actors.run.stored_time import needs_stored_time
 from actors.supervisor.alarm import Alarm
 from actors.supervisor.desk import Desk
 from actors.supervisor.inbox import Inbox
@@ -56,10 +57,10 @@ class LiveRun:
         self._desk = desk
         self._request = request
         self._lease = lease
-        self._journal = Journal(desk.bus, request.id, lease)
+        self._journal = Journal(desk.bus, request.id, lease, desk.clock)
         self._inbox = Inbox()
         self._calls: dict[str, asyncio.Task[Event]] = {}
-        self._alarm = Alarm(desk.clock, desk.settings.poll_s)
+        self._alarm = Alarm(desk.clock, desk.bus.now, desk.settings.poll_s)
         self._broken: BaseException | None = None
         self.state = RunState(desk.limits)
         self.results: dict[str, Recorded] = {}
@@ -69,9 +70,9 @@ class LiveRun:
         self._inbox.put(stored)
         self._alarm.ring()
 
-    def tick(self, now: float) -> None:
+    def tick(self) -> None:
         """Time has passed."""
-        self._alarm.tick(now)
+        self._alarm.tick()
 
     def look(self) -> None:
         """Something may have been missed: read the stream soon."""
@@ -92,7 +93,7 @@ class LiveRun:
             await self._go_on()
         except TooLargeError as error:
             await self._journal.settle()
-            await self._finish(too_large(self.state, error, self._desk.clock.now()))
+            await self._finish(too_large(self.state, error, self._desk.bus.now()))
         except StoppedError:
             return Retry(0.0)
         finally:
@@ -116,12 +117,12 @@ class LiveRun:
         if self._lease.delivery.count == 1 and self._request.plan is not None:
             try:
                 await self._start(epoch=1)
-                if self._desk.clock.now() - self._lease.delivery.message.time > QUEUED_S:
+                if self._desk.bus.now() - self._lease.delivery.message.time > QUEUED_S:
                     await self._read_news()  # it waited a while: somebody may have cancelled it
                 return
             except FencedError:
                 log.info("run.resumed", run=self._request.id)
-        self._journal = Journal(self._desk.bus, self._request.id, self._lease)
+        self._journal = Journal(self._desk.bus, self._request.id, self._lease, self._desk.clock)
         for entry in await self._journal.past():
             self._fold(entry)
         if self.state.answer is not None:
@@ -148,7 +149,7 @@ class LiveRun:
                     await self._stop_unwanted()
             if self.state.board.returned:
                 await self._desk.look_around()
-            decisions = decide(self.state, self._desk.clock.now(), self._desk.view)
+            decisions = decide(self.state, self._desk.bus.now(), self._desk.view)
             moved = [await self._carry_out(decision) for decision in decisions]
             if not any(moved):
                 return
@@ -215,7 +216,7 @@ class LiveRun:
             await self._journal.check()
         stored = await self._desk.send_handoff(handoff)
         stored.add_done_callback(self._handed)
-        self.state.fold(handoff, self._desk.clock.now())
+        self.state.fold(handoff, self._desk.bus.now())
 
     def _handed(self, stored: "asyncio.Future[int]") -> None:
         """A handoff that is there already is one of our own, from before a crash: that is as good."""
@@ -228,7 +229,7 @@ class LiveRun:
         """Whether somebody can do the request's own plan; after an outage the cards need a moment to come back."""
         if not (faults := await self._desk.whom_nobody_knows(plan)):
             return True
-        if self._desk.clock.now() < self.state.started_at + self._desk.settings.card_ttl_s:
+        if self._desk.bus.now() < self.state.started_at + self._desk.settings.card_ttl_s:
             names = sorted(named(plan) - self._desk.roster.known)
             await self._wait_because(f"no worker called {', '.join(names)} is known yet")
         else:
@@ -237,7 +238,7 @@ class LiveRun:
         return False
 
     async def _wait_because(self, reason: str) -> None:
-        self._alarm.due(self._desk.clock.now() + LOOK_AGAIN_S)
+        self._alarm.due(self._desk.bus.now() + LOOK_AGAIN_S)
         if reason not in self.state.waits:
             log.warning("run.waiting", run=self._request.id, reason=reason)
             await self._append(Waiting(reason=reason), wait=False)
@@ -255,7 +256,8 @@ class LiveRun:
 
     async def _append(self, event: Event, *, wait: bool = True) -> None:
         await self._journal.append(event, wait=wait)
-        self.state.fold(event, self._desk.clock.now())
+        timed = needs_stored_time(self.state, event)
+        self.state.fold(event, await self._journal.stored_time() if timed else self._desk.bus.now())
 
     async def _listen(self) -> None:
         """Wait for news, and take it in: what was republished for speed, the stream for truth."""

@@ -131,10 +131,10 @@ class Supervisor:
         return [live for same in self._runs.values() for live in same]
 
     async def _tick(self) -> None:
-        looked = 0.0
+        looked = self._desk.clock.monotonic()
         while True:
             await self._desk.clock.sleep(TICK_S)
-            now = self._desk.clock.now()
+            now = self._desk.clock.monotonic()
             if self._runs and now >= looked + LOOK_AROUND_S:
                 looked = now
                 try:
@@ -142,7 +142,7 @@ class Supervisor:
                 except BusError as error:  # what was known a moment ago has to do; time must not stand still
                     log.warning("supervisor.blind", error=str(error))
             for live in self._all():
-                live.tick(now)
+                live.tick()
 
     def _heartbeat(self) -> Heartbeat:
         """Announces this supervisor until it takes no more requests."""
