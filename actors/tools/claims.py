@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
-from actors.tools.evidence import Evidence, Stance, from_passage, from_table
+from actors.tools.attempt import run_in_thread
+from actors.tools.evidence import Evidence, Stance, from_passage
 from actors.tools.folder import Kept
-from actors.tools.passages import DOCUMENTS, Index
+from actors.tools.passages import DOCUMENTS, Index, Passage
 from actors.tools.statement import read
-from actors.tools.table_files import TABLES, load
+from actors.tools.table_process import process_of
+from actors.tools.tables import TIMEOUT_S
 from actors.tools.tool import Tool, tool
 from protocol.errors import ToolError
 
@@ -19,10 +22,14 @@ MOST_SHOWN = 3
 def build(folder: Path) -> list[Tool]:
     """`check_claim` for one folder."""
     documents = Kept(folder, DOCUMENTS, Index.of_documents)
-    tables = Kept(folder, TABLES, load)
+    tables = process_of(folder)
 
-    @tool
-    def check_claim(claim: str) -> str:
+    def passages_on(claim: str) -> list[Passage]:
+        with documents.use() as index:
+            return index.search(claim, MOST_PASSAGES)
+
+    @tool(timeout_s=TIMEOUT_S)
+    async def check_claim(claim: str) -> str:
         """Check one claim against the documents and tables: supported, contradicted or not found, with sources.
 
         Args:
@@ -32,11 +39,8 @@ def build(folder: Path) -> list[Tool]:
         said = read(claim)
         if not said.stems or len(claim) > MOST_CHARACTERS:
             raise ToolError(f"give one claim as one sentence of at most {MOST_CHARACTERS} characters")
-        with documents.use() as index:
-            passages = index.search(claim, MOST_PASSAGES)
-        with tables.use() as content:
-            counted = [from_table(said, table) for table in content.tables]
-        found = [evidence for evidence in counted if evidence]
+        passages = cast("list[Passage]", await run_in_thread(passages_on, {"claim": claim}))
+        found = await tables.evidence(claim)
         found += _witnesses([evidence for passage in passages for evidence in from_passage(said, passage)])
         closest = [Evidence("near", passage.source, passage.text, 0.0) for passage in passages]
         return _verdict(found, closest)

@@ -1,12 +1,13 @@
 """Evidence: what documents and tables say for or against a claim."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from actors.tools.database import Database, StoredTable
 from actors.tools.passages import Passage, sentences
 from actors.tools.statement import MONEY, MONTHS, PERCENT, Quantity, Statement, read
-from actors.tools.table import Column, Table, Value
+from actors.tools.table import Column, Value
 
 ENOUGH = 0.6
 """The part of a claim's words that a sentence with figures must share to be about the same thing."""
@@ -68,14 +69,17 @@ def _figure_stance(claim: Statement, figure: Quantity, sentence: str) -> Stance:
     return "against" if closest else "near"
 
 
-def from_table(claim: Statement, table: Table) -> Evidence | None:
+def from_table(claim: Statement, database: Database, table: StoredTable) -> Evidence | None:
     """What the rows that the claim speaks of add up to, next to the claim's own figure."""
     days = any(mark.startswith("day") for mark in claim.marks)
     if not claim.quantities or claim.change or days:
         return None
-    rows, where, left = _slice(claim, table)
-    measured = _measured(claim, table, rows)
-    if left or measured is None or not rows or _shared(claim, table, where) < ENOUGH:
+    conditions, left = _conditions(claim, database, table)
+    where = [str(condition) for condition in conditions]
+    if left or _shared(claim, table, where) < ENOUGH:
+        return None
+    rows, measured = _measured(claim, database, table, conditions)
+    if measured is None or not rows:
         return None
     what, actual = measured
     rivals = [figure for figure in claim.quantities if figure.rivals(actual)]
@@ -83,35 +87,54 @@ def from_table(claim: Statement, table: Table) -> Evidence | None:
     if not rivals and not agrees:
         return None
     condition = f" where {', '.join(where)}" if where else ""
-    many = f"{len(rows):,} row{'' if len(rows) == 1 else 's'}"
+    many = f"{rows:,} row{'' if rows == 1 else 's'}"
     text = f"{what}{condition} ({many}): {round(actual.value, 2):,.15g}"
     return Evidence("for" if agrees else "against", table.source, text, 1.0)
 
 
-def _shared(claim: Statement, table: Table, where: Sequence[str]) -> float:
+class _Condition(NamedTuple):
+    """A column, and those of its values that the claim speaks of."""
+
+    column: Column
+    values: list[str]
+
+    def __str__(self) -> str:
+        first, last = self.values[0], self.values[-1]
+        return f"{self.column.name} = {first if len(self.values) == 1 else f'{first} to {last}'}"
+
+
+def _shared(claim: Statement, table: StoredTable, where: Sequence[str]) -> float:
     """The part of the claim's words that the table knows: the revenue of a customer is not that of the company."""
     known = read("; ".join([table.name, *(column.name for column in table.columns), *where])).stems
     return len(claim.stems & known) / max(1, len(claim.stems))
 
 
-def _slice(claim: Statement, table: Table) -> tuple[list[tuple[Value, ...]], list[str], frozenset[str]]:
-    """The rows that the claim speaks of, the conditions that chose them, and the marks that no column knows."""
-    rows, where, left = table.rows, list[str](), claim.marks
-    for place, column in enumerate(table.columns):
+def _conditions(claim: Statement, database: Database, table: StoredTable) -> tuple[list[_Condition], frozenset[str]]:
+    """The conditions for the rows that the claim speaks of, and the marks that no column knows."""
+    conditions, left = list[_Condition](), claim.marks
+    for column in table.columns:
         if column.kind != "TEXT":
             continue
-        chosen, known = _chosen(claim, [row[place] for row in table.rows])
+        chosen, known = _chosen(claim, _distinct(database.cells(table, [column])))
         if chosen:
-            rows = [row for row in rows if row[place] in chosen]
-            where.append(f"{column.name} = {chosen[0] if len(chosen) == 1 else f'{chosen[0]} to {chosen[-1]}'}")
+            conditions.append(_Condition(column, chosen))
             left = left - known
-    return rows, where, left
+    return conditions, left
 
 
-def _chosen(claim: Statement, cells: Sequence[Value]) -> tuple[list[str], frozenset[str]]:
-    values = {str(cell): read(str(cell)) for cell in cells if cell is not None}
-    if len(values) > MOST_VALUES:
-        return [], frozenset()
+def _distinct(cells: Iterable[tuple[Value, ...]]) -> list[str]:
+    """The different values of a column in the order of the rows; none if there are too many."""
+    found: dict[str, None] = {}
+    for (cell,) in cells:
+        if cell is not None:
+            found[str(cell)] = None
+        if len(found) > MOST_VALUES:
+            return []
+    return list(found)
+
+
+def _chosen(claim: Statement, cells: Sequence[str]) -> tuple[list[str], frozenset[str]]:
+    values = {cell: read(cell) for cell in cells}
     times = {cell: _time(said) for cell, said in values.items()}
     if all(times.values()):
         wanted = _time_marks(claim.marks)
@@ -136,24 +159,45 @@ def _time(said: Statement) -> frozenset[str]:
     return marks | {f"q{MONTHS.index(mark) // 3 + 1}" for mark in marks if mark in MONTHS}
 
 
-def _measured(claim: Statement, table: Table, rows: list[tuple[Value, ...]]) -> tuple[str, Quantity] | None:
-    """The sum or mean of the column that the claim names, or the number of rows if it names the table."""
+def _measured(
+    claim: Statement, database: Database, table: StoredTable, conditions: Sequence[_Condition]
+) -> tuple[int, tuple[str, Quantity] | None]:
+    """How many rows the conditions choose, and what the claim counts in them.
+
+    That is the sum or mean of the column that the claim names, or the number of rows if it names the table.
+    """
     named = [(len(read(column.name).stems & claim.stems), place) for place, column in enumerate(table.columns)]
     score, place = max(
         ((score, place) for score, place in named if table.columns[place].kind != "TEXT"), default=(0, 0)
     )
-    if score:
-        column = table.columns[place]
-        numbers = [float(row[place] or 0) for row in rows if row[place] is not None]
+    column = table.columns[place] if score else None
+    rows, numbers, total = _added(database, table, conditions, column)
+    if column:
         mean = bool(claim.stems & _AVERAGE) or _unit(column)[0] == PERCENT
-        how = "mean of " if mean else "sum of " if len(numbers) > 1 else ""
-        total = sum(numbers) / (max(1, len(numbers)) if mean else 1)
-        return f"{how}{column.name}", Quantity(total * _unit(column)[1], 0.0, _unit(column)[0])
-    kinds = read(table.name).stems & claim.stems
-    if kinds:
+        how = "mean of " if mean else "sum of " if numbers > 1 else ""
+        value = total / (max(1, numbers) if mean else 1)
+        return rows, (f"{how}{column.name}", Quantity(value * _unit(column)[1], 0.0, _unit(column)[0]))
+    if read(table.name).stems & claim.stems:
         units = [figure.unit for figure in claim.quantities if figure.unit not in (MONEY, PERCENT)]
-        return f"rows of {table.name}", Quantity(float(len(rows)), 0.0, units[0] if units else "row")
-    return None
+        return rows, (f"rows of {table.name}", Quantity(float(rows), 0.0, units[0] if units else "row"))
+    return rows, None
+
+
+def _added(
+    database: Database, table: StoredTable, conditions: Sequence[_Condition], column: Column | None
+) -> tuple[int, int, float]:
+    """The number of rows that meet the conditions, how many of them have a figure in the column, and its sum."""
+    allowed = [frozenset(condition.values) for condition in conditions]
+    wanted = [condition.column for condition in conditions] + ([column] if column else [])
+    rows, numbers, total = 0, 0, 0.0
+    for row in database.cells(table, wanted):
+        if not all(cell in values for cell, values in zip(row, allowed, strict=False)):
+            continue
+        rows += 1
+        if column and row[-1] is not None:
+            numbers += 1
+            total += float(row[-1] or 0)
+    return rows, numbers, total
 
 
 def _unit(column: Column) -> tuple[str, float]:

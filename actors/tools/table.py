@@ -30,13 +30,6 @@ class Table(NamedTuple):
     rows: list[tuple[Value, ...]]
 
 
-class Tables(NamedTuple):
-    """All tables of a folder, and why some file is not among them."""
-
-    tables: tuple[Table, ...]
-    problems: tuple[str, ...] = ()
-
-
 def table_of(name: str, source: str, titles: Sequence[str], rows: Sequence[Sequence[Value]]) -> Table:
     """The table of these values, each column of the kind that fits all of its values; ValueError if it is too big."""
     check_size(len(titles), len(rows))

@@ -1,21 +1,24 @@
 """The tables of a folder: from CSV, JSON and SQLite files alike."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from actors.tools import csv_tables
 from actors.tools.csv_tables import CSV
 from actors.tools.folder import File
 from actors.tools.json_tables import JSON, JSON_LINES, read_json, read_json_lines
 from actors.tools.sqlite_tables import SQLITE, read_sqlite
-from actors.tools.table import Table, Tables, plain_name, unique
+from actors.tools.table import Table, plain_name, unique
 
 TABLES = (*CSV, *JSON, *JSON_LINES, *SQLITE)
 
 
-def load(files: Sequence[File]) -> Tables:
-    """Read the files; one that cannot be read is named as a problem and costs the others nothing."""
-    tables: list[Table] = []
+def read_each(files: Sequence[File], take: Callable[[Table], None]) -> tuple[str, ...]:
+    """Read the files and give each table to `take`, one at a time; return why a file is not among them.
+
+    A file that cannot be read costs the others nothing.
+    """
+    taken: list[str] = []
     problems: list[str] = []
     for file in files:
         try:
@@ -24,8 +27,9 @@ def load(files: Sequence[File]) -> Tables:
             problems.append(f"{file.name} is not a table: {error}")
             continue
         for table in found:
-            tables.append(table._replace(name=unique(table.name, [other.name for other in tables])))
-    return Tables(tuple(tables), tuple(problems))
+            taken.append(unique(table.name, taken))
+            take(table._replace(name=taken[-1]))
+    return tuple(problems)
 
 
 def _read(file: File) -> list[Table]:

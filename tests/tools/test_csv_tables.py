@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.tools.csv_tables import read
+from actors.tools.database import Database
 from actors.tools.folder import files
 from actors.tools.table import Column
-from actors.tools.table_files import load
 
 
 def kinds(text: str) -> list[str]:
@@ -63,7 +63,7 @@ def test_a_file_that_is_no_table_is_named_and_the_others_are_loaded(tmp_path: Pa
     (tmp_path / "empty.csv").write_text("\n\n")
     (tmp_path / "wide.csv").write_text(",".join("x" * 201) + "\n")
     (tmp_path / "good.csv").write_text("a\n1\n")
-    loaded = load(files(tmp_path, (".csv",)))
+    loaded = Database.of_files(files(tmp_path, (".csv",)))
     assert [table.name for table in loaded.tables] == ["good"]
     assert loaded.problems[0] == "empty.csv is not a table: it is empty"
     assert loaded.problems[1].startswith("wide.csv is not a table: it has 201 columns")
@@ -73,7 +73,7 @@ def test_tables_of_one_name_are_told_apart(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     for name in ("sales 2025.csv", "sales-2025.csv", "sub/sales.csv"):
         (tmp_path / name).write_text("a\n1\n")
-    loaded = load(files(tmp_path, (".csv",)))
+    loaded = Database.of_files(files(tmp_path, (".csv",)))
     assert [table.name for table in loaded.tables] == ["sales_2025", "sales_2025_2", "sub_sales"]
 
 

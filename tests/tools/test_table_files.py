@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.tools import table, tables
+from actors.tools import table
+from actors.tools.database import Database
 from actors.tools.folder import files
 from actors.tools.json_tables import read_json, read_json_lines
 from actors.tools.sqlite_tables import read_sqlite
 from actors.tools.table import Column, Table
-from actors.tools.table_files import TABLES, load
+from actors.tools.table_files import TABLES, read_each
 from protocol.errors import ToolError
 
 
@@ -36,8 +37,18 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-async def query(folder: Path, sql: str) -> str:
-    return await tables.build(folder)[1].call({"sql": sql})
+def database(folder: Path) -> Database:
+    return Database.of_files(files(folder, TABLES))
+
+
+def query(folder: Path, sql: str) -> str:
+    return database(folder).query(sql, 60.0)
+
+
+def load(folder: Path) -> list[Table]:
+    found: list[Table] = []
+    read_each(files(folder, TABLES), found.append)
+    return found
 
 
 def test_a_list_of_objects_is_a_table_with_every_field_as_a_column() -> None:
@@ -63,8 +74,7 @@ def test_every_shape_of_json_with_rows_in_it_becomes_tables(content: object, exp
 
 def test_what_is_nested_stays_json_that_sql_can_look_into(tmp_path: Path) -> None:
     (tmp_path / "o.json").write_text('[{"id": 1, "items": [{"sku": "A", "n": 2}]}]')
-    found = tables.build(tmp_path)[1].function(sql="SELECT json_extract(items, '$[0].sku') AS sku FROM o")
-    assert found == "sku\nA"
+    assert query(tmp_path, "SELECT json_extract(items, '$[0].sku') AS sku FROM o") == "sku\nA"
 
 
 def test_json_lines_are_a_table() -> None:
@@ -97,7 +107,9 @@ def test_any_json_is_tables_that_fill_a_database_or_a_value_error(content: Any) 
         found = from_json(content)
     except ValueError:
         return
-    tables.Database(table.Tables(tuple(named_apart(found))))
+    filled = Database()
+    for one in named_apart(found):
+        filled.add(one)
 
 
 def named_apart(found: list[Table]) -> list[Table]:
@@ -115,30 +127,29 @@ def test_the_tables_of_a_sqlite_file_are_read_with_their_kinds(tmp_path: Path) -
         "create view v as select * from orders",
         "create virtual table f using fts5(a)",
     )
-    found = load(files(tmp_path, TABLES))
-    assert found.problems == ()
-    orders = next(one for one in found.tables if one.name == "orders")
+    found = load(tmp_path)
+    orders = next(one for one in found if one.name == "orders")
     assert orders.source == "shop.db"
     assert [column.kind for column in orders.columns] == ["INTEGER", "REAL", "TEXT", "TEXT"]
     assert orders.rows == [(1, 2.5, "x", "(2 bytes)"), (2, 3.0, "7", None)]
-    assert not {"v", "f"} & {one.name for one in found.tables}
+    assert not {"v", "f"} & {one.name for one in found}
 
 
-async def test_one_query_joins_csv_json_and_sqlite(tmp_path: Path) -> None:
+def test_one_query_joins_csv_json_and_sqlite(tmp_path: Path) -> None:
     (tmp_path / "price.csv").write_text("sku,eur\nA,10\nB,20\n")
     (tmp_path / "stock.json").write_text('{"A": {"n": 3}, "B": {"n": 4}}')
     make_database(tmp_path / "names.sqlite", "create table names (sku, name)", "insert into names values ('B', 'Bolt')")
     sql = "SELECT name, eur * n AS worth FROM price JOIN stock ON key = sku JOIN names USING (sku)"
-    assert await query(tmp_path, sql) == "name | worth\nBolt | 80"
-    listing = await tables.build(tmp_path)[0].call({})
+    assert query(tmp_path, sql) == "name | worth\nBolt | 80"
+    listing = database(tmp_path).listing()
     assert "names (names.sqlite), 1 rows" in listing
     assert "stock (stock.json), 2 rows: key TEXT, n INTEGER" in listing
 
 
-async def test_tables_of_one_name_get_names_of_their_own(tmp_path: Path) -> None:
+def test_tables_of_one_name_get_names_of_their_own(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("n\n1\n")
     (tmp_path / "a.json").write_text('[{"n": 2}]')
-    assert await query(tmp_path, "SELECT a.n, a_2.n AS m FROM a, a_2") == "n | m\n1 | 2"
+    assert query(tmp_path, "SELECT a.n, a_2.n AS m FROM a, a_2") == "n | m\n1 | 2"
 
 
 @pytest.mark.parametrize(
@@ -154,19 +165,19 @@ async def test_tables_of_one_name_get_names_of_their_own(tmp_path: Path) -> None
         "VACUUM INTO '{path}.copy'",
     ],
 )
-async def test_a_sqlite_file_is_never_written_or_attached(tmp_path: Path, sql: str) -> None:
+def test_a_sqlite_file_is_never_written_or_attached(tmp_path: Path, sql: str) -> None:
     path = make_database(tmp_path / "shop.db", "create table orders (id)", "insert into orders values (1)")
     before = path.read_bytes()
     with pytest.raises(ToolError):
-        await query(tmp_path, sql.replace("{path}", str(path)))
-    assert await query(tmp_path, "SELECT * FROM orders") == "id\n1"
+        query(tmp_path, sql.replace("{path}", str(path)))
+    assert query(tmp_path, "SELECT * FROM orders") == "id\n1"
     assert (path.read_bytes(), names(tmp_path)) == (before, ["shop.db"])
 
 
 def test_a_file_that_only_says_it_is_sqlite_is_a_problem_and_costs_the_others_nothing(tmp_path: Path) -> None:
     (tmp_path / "bad.db").write_text("not a database, but long enough to be looked at as one " * 10)
     (tmp_path / "good.csv").write_text("n\n1\n")
-    found = load(files(tmp_path, TABLES))
+    found = database(tmp_path)
     assert [one.name for one in found.tables] == ["good"]
     assert "bad.db is not a table: SQLite cannot read it" in found.problems[0]
 
@@ -190,5 +201,5 @@ def test_a_table_that_is_too_big_is_a_problem(tmp_path: Path, monkeypatch: pytes
 
 def test_names_that_need_care_are_read(tmp_path: Path) -> None:
     make_database(tmp_path / "odd name?#.db", 'create table "a""b; drop" ("x y", "select")')
-    (found,) = load(files(tmp_path, TABLES)).tables
+    (found,) = load(tmp_path)
     assert (found.name, [column.name for column in found.columns]) == ("a_b_drop", ["x_y", "select"])

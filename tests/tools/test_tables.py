@@ -1,4 +1,3 @@
-import asyncio
 import contextlib
 import tracemalloc
 from pathlib import Path
@@ -9,6 +8,9 @@ from hypothesis import strategies as st
 
 from actors.teams import SHIPPED
 from actors.tools import tables
+from actors.tools.database import Database
+from actors.tools.folder import files
+from actors.tools.table_files import TABLES
 from protocol.errors import ToolError
 
 REVENUE = (
@@ -26,9 +28,12 @@ def names(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir()]
 
 
-async def query(folder: Path, sql: str) -> str:
-    _, ask = tables.build(folder)
-    return await ask.call({"sql": sql})
+def database(folder: Path) -> Database:
+    return Database.of_files(files(folder, TABLES))
+
+
+def query(folder: Path, sql: str) -> str:
+    return database(folder).query(sql, 60.0)
 
 
 async def test_the_tables_are_listed_with_columns_types_and_rows(folder: Path) -> None:
@@ -46,27 +51,27 @@ async def test_a_folder_without_tables_says_so_and_a_bad_file_is_named(tmp_path:
     assert "bad.csv is not a table: it is empty" in await listing.call({})
 
 
-async def test_a_query_returns_a_header_and_rows(folder: Path) -> None:
+def test_a_query_returns_a_header_and_rows(folder: Path) -> None:
     sql = "SELECT region, SUM(revenue_eur) AS total, MAX(share) FROM revenue GROUP BY region ORDER BY 2 DESC;"
-    assert await query(folder, sql) == "region | total | MAX(share)\nEurope | 5070000 | 0.5\nAsia | 720000 | "
+    assert query(folder, sql) == "region | total | MAX(share)\nEurope | 5070000 | 0.5\nAsia | 720000 | "
 
 
-async def test_common_table_expressions_and_windows_work(folder: Path) -> None:
+def test_common_table_expressions_and_windows_work(folder: Path) -> None:
     sql = "WITH r AS (SELECT * FROM revenue) SELECT SUM(revenue_eur) OVER (ORDER BY quarter, region) s FROM r LIMIT 1"
-    assert await query(folder, sql) == "s\n720000"
+    assert query(folder, sql) == "s\n720000"
 
 
-async def test_no_rows_are_said_to_be_none(folder: Path) -> None:
-    assert await query(folder, "SELECT region FROM revenue WHERE 0") == "region\n(no rows)"
+def test_no_rows_are_said_to_be_none(folder: Path) -> None:
+    assert query(folder, "SELECT region FROM revenue WHERE 0") == "region\n(no rows)"
 
 
-async def test_many_rows_and_long_cells_are_cut_with_a_note(folder: Path) -> None:
+def test_many_rows_and_long_cells_are_cut_with_a_note(folder: Path) -> None:
     (folder / "many.csv").write_text("n\n" + "\n".join(map(str, range(101))))
-    text = await query(folder, "SELECT n FROM many")
+    text = query(folder, "SELECT n FROM many")
     assert len(text.splitlines()) == 102
     assert text.endswith("(cut after 100 rows: aggregate, or use WHERE and LIMIT)")
-    assert "cut" not in await query(folder, "SELECT n FROM many LIMIT 100")
-    assert await query(folder, "SELECT hex(zeroblob(400)) AS z") == "z\n" + "0" * 200 + "…"
+    assert "cut" not in query(folder, "SELECT n FROM many LIMIT 100")
+    assert query(folder, "SELECT hex(zeroblob(400)) AS z") == "z\n" + "0" * 200 + "…"
 
 
 async def test_a_changed_file_is_seen_by_the_next_query(folder: Path) -> None:
@@ -105,11 +110,11 @@ async def test_a_changed_file_is_seen_by_the_next_query(folder: Path) -> None:
         "SELECT 1; DELETE FROM revenue",
     ],
 )
-async def test_only_reading_is_possible(folder: Path, sql: str) -> None:
-    _, ask = tables.build(folder)
+def test_only_reading_is_possible(folder: Path, sql: str) -> None:
+    ask = database(folder)
     with pytest.raises(ToolError):
-        await ask.call({"sql": sql.replace("{folder}", str(folder))})
-    assert await ask.call({"sql": "SELECT COUNT(*) c, SUM(share) s FROM revenue"}) == "c | s\n3 | 0.75"
+        ask.query(sql.replace("{folder}", str(folder)), 60.0)
+    assert ask.query("SELECT COUNT(*) c, SUM(share) s FROM revenue", 60.0) == "c | s\n3 | 0.75"
     assert names(folder) == ["revenue.csv"]
 
 
@@ -130,25 +135,21 @@ async def test_only_reading_is_possible(folder: Path, sql: str) -> None:
         ("SELECT \ud800", "SQLite says"),
     ],
 )
-async def test_a_refusal_says_why(folder: Path, sql: str, reason: str) -> None:
+def test_a_refusal_says_why(folder: Path, sql: str, reason: str) -> None:
     with pytest.raises(ToolError, match=reason):
-        await query(folder, sql)
+        query(folder, sql)
 
 
-async def test_a_query_that_takes_too_long_is_stopped_and_the_next_one_works(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tables, "TIME_S", 0.05)
+def test_a_query_that_takes_too_long_is_stopped_and_the_next_one_works(folder: Path) -> None:
     (folder / "many.csv").write_text("n\n" + "\n".join(map(str, range(1000))))
-    _, ask = tables.build(folder)
+    ask = database(folder)
     with pytest.raises(ToolError, match=r"took longer than 0\.05 s"):
-        await ask.call({"sql": "SELECT SUM(a.n * b.n * c.n * d.n) FROM many a, many b, many c, many d"})
-    monkeypatch.undo()
-    assert await ask.call({"sql": "SELECT COUNT(*) c FROM many"}) == "c\n1000"
+        ask.query("SELECT SUM(a.n * b.n * c.n * d.n) FROM many a, many b, many c, many d", 0.05)
+    assert ask.query("SELECT COUNT(*) c FROM many", 60.0) == "c\n1000"
 
 
-async def test_a_function_cannot_fill_the_memory(folder: Path) -> None:
-    assert len(await query(folder, "SELECT length(printf('%1000000000d', 1)) AS n")) < 20
+def test_a_function_cannot_fill_the_memory(folder: Path) -> None:
+    assert len(query(folder, "SELECT length(printf('%1000000000d', 1)) AS n")) < 20
 
 
 @pytest.mark.parametrize(
@@ -158,21 +159,21 @@ async def test_a_function_cannot_fill_the_memory(folder: Path) -> None:
         "SELECT COUNT(DISTINCT hex(zeroblob(400000)) || a.n || b.n) FROM many a, many b",
     ],
 )
-async def test_what_a_query_sorts_or_groups_cannot_fill_the_memory(folder: Path, sql: str) -> None:
+def test_what_a_query_sorts_or_groups_cannot_fill_the_memory(folder: Path, sql: str) -> None:
     (folder / "many.csv").write_text("n\n" + "\n".join(map(str, range(1000))))
-    _, ask = tables.build(folder)
+    ask = database(folder)
     with pytest.raises(ToolError, match="of memory: ask for less"):
-        await ask.call({"sql": sql})
-    assert await ask.call({"sql": "SELECT COUNT(*) c FROM many"}) == "c\n1000"
+        ask.query(sql, 60.0)
+    assert ask.query("SELECT COUNT(*) c FROM many", 60.0) == "c\n1000"
 
 
-async def test_rows_are_cut_one_by_one_so_that_wide_ones_are_never_held_together(folder: Path) -> None:
+def test_rows_are_cut_one_by_one_so_that_wide_ones_are_never_held_together(folder: Path) -> None:
     (folder / "many.csv").write_text("n\n" + "\n".join(map(str, range(1000))))
-    _, ask = tables.build(folder)
+    ask = database(folder)
     wide = ", ".join(["z"] * 20)
     tracemalloc.start()
     try:
-        text = await ask.call({"sql": f"WITH s AS (SELECT hex(zeroblob(100000)) z) SELECT {wide} FROM s, many"})
+        text = ask.query(f"WITH s AS (SELECT hex(zeroblob(100000)) z) SELECT {wide} FROM s, many", 60.0)
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -180,13 +181,7 @@ async def test_rows_are_cut_one_by_one_so_that_wide_ones_are_never_held_together
     assert most < 40_000_000  # together they have 400 MB
 
 
-async def test_queries_at_once_all_get_their_answer(folder: Path) -> None:
-    _, ask = tables.build(folder)
-    found = await asyncio.gather(*(ask.call({"sql": f"SELECT {number} AS n"}) for number in range(20)))
-    assert found == [f"n\n{number}" for number in range(20)]
-
-
-SAMPLE_QUERY = tables.build(SHIPPED / "default" / "data")[1]
+SAMPLE = database(SHIPPED / "default" / "data")
 WORDS = [
     "SELECT",
     "*",
@@ -209,4 +204,4 @@ WORDS = [
 @given(st.text(max_size=60) | st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join))
 def test_no_query_raises_anything_but_a_tool_error(sql: str) -> None:
     with contextlib.suppress(ToolError):
-        assert SAMPLE_QUERY.function(sql=sql)
+        assert SAMPLE.query(sql, 60.0)
