@@ -23,6 +23,7 @@ from protocol.events import (
     GaveUp,
     Judging,
     PlanRejected,
+    RunGivenBack,
     Skipped,
     Started,
     Waiting,
@@ -146,6 +147,8 @@ def _moment(at: Decided) -> Moment | None:
             if epoch == 1:
                 return None
             told = {names.EPOCHS: epoch, names.INSTANCE: supervisor}
+        case RunGivenBack(supervisor=supervisor, reason=reason):
+            told = {names.INSTANCE: supervisor, names.REASON: redacted(reason)[:LONGEST]}
         case PlanRejected(reviewed=True, faults=faults):
             told = {names.REASON: redacted("; ".join(faults))[:LONGEST]}
         case GaveUp(task=task, reason=reason) | Skipped(task=task, cause=reason):

@@ -5,22 +5,37 @@ RecursionError on hostile input.
 """
 
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import msgspec
 
 from protocol.controls import Control
-from protocol.errors import UndecodableError
+from protocol.errors import UndecodableError, UnknownTypeError
 from protocol.events import Event
 from protocol.messages import Message
 from protocol.steps import Step
 
 T = TypeVar("T", bound=Message)
 
+
+class _Tagged(msgspec.Struct):
+    """Any message that carries its type, whatever else stands in it."""
+
+    type: str
+
+
 _encoder = msgspec.json.Encoder()
 _events = msgspec.json.Decoder(Event)
 _steps = msgspec.json.Decoder(Step)
 _controls = msgspec.json.Decoder(Control)
+_tagged = msgspec.json.Decoder(_Tagged)
+
+
+def _tags(union: object) -> frozenset[str]:
+    return frozenset(str(member.__struct_config__.tag) for member in get_args(union))
+
+
+_EVENT_TAGS, _STEP_TAGS, _CONTROL_TAGS = _tags(Event), _tags(Step), _tags(Control)
 
 
 @cache
@@ -44,18 +59,36 @@ def decode(data: bytes, kind: type[T]) -> T:
 
 
 def decode_event(data: bytes) -> Event:
-    """The Event in these bytes, or UndecodableError."""
-    return _checked(_events, data, "Event")
+    """The Event in these bytes, or UndecodableError; UnknownTypeError if a newer version wrote it."""
+    return _checked_type(_events, data, "Event", _EVENT_TAGS)
 
 
 def decode_step(data: bytes) -> Step:
-    """The Step in these bytes, or UndecodableError."""
-    return _checked(_steps, data, "Step")
+    """The Step in these bytes, or UndecodableError; UnknownTypeError if a newer version wrote it."""
+    return _checked_type(_steps, data, "Step", _STEP_TAGS)
 
 
 def decode_control(data: bytes) -> Control:
-    """The Control in these bytes, or UndecodableError."""
-    return _checked(_controls, data, "Control")
+    """The Control in these bytes, or UndecodableError; UnknownTypeError if a newer version wrote it."""
+    return _checked_type(_controls, data, "Control", _CONTROL_TAGS)
+
+
+def _checked_type(decoder: msgspec.json.Decoder[Any], data: bytes, what: str, tags: frozenset[str]) -> Any:
+    try:
+        return _checked(decoder, data, what)
+    except UndecodableError as error:
+        type_name = _type_of(data)
+        if type_name and type_name not in tags:
+            raise UnknownTypeError(what, type_name) from error
+        raise
+
+
+def _type_of(data: bytes) -> str:
+    """The `type` of a JSON object; empty if these bytes are no message at all."""
+    try:
+        return _tagged.decode(data).type
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return ""
 
 
 def _checked(decoder: msgspec.json.Decoder[Any], data: bytes, what: str) -> Any:

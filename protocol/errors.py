@@ -2,6 +2,7 @@
 
     HandoffError
     ├── UndecodableError        these bytes are not the message they should be
+    │   └── UnknownTypeError    a message of a type that this version does not know: a newer version wrote it
     ├── InvalidError            it can be read, but it must not be acted on; lists every fault at once
     ├── BusError
     │   ├── UnreachableError    no server answers
@@ -27,6 +28,14 @@ class HandoffError(Exception):
 
 class UndecodableError(HandoffError):
     """These bytes are not the message they should be."""
+
+
+class UnknownTypeError(UndecodableError):
+    """A well-formed message whose `type` this version does not know: a newer version wrote it."""
+
+    def __init__(self, what: str, type_name: str) -> None:
+        super().__init__(f"{what} of the unknown type {type_name!r}: a newer version wrote it")
+        self.type_name = type_name
 
 
 class InvalidError(HandoffError):

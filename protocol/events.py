@@ -23,6 +23,16 @@ class Started(Message, frozen=True, kw_only=True, tag="started", tag_field="type
     traceparent: str = ""
 
 
+class RunGivenBack(Message, frozen=True, kw_only=True, tag="given_back", tag_field="type"):
+    """The supervisor returned the run on purpose, for example because its process stops. Another one may take it.
+
+    A `started` that follows an earlier one with no `given_back` between them means that a supervisor was lost.
+    """
+
+    supervisor: str
+    reason: str = ""
+
+
 class Planned(Message, frozen=True, kw_only=True, tag="planned", tag_field="type"):
     """The plan that will be run. `usage` is what the planner spent on it."""
 
@@ -178,6 +188,7 @@ class Finished(Message, frozen=True, kw_only=True, tag="finished", tag_field="ty
 
 Event = (
     Started
+    | RunGivenBack
     | Planned
     | PlanRejected
     | Approved

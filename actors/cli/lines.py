@@ -25,6 +25,7 @@ from protocol.events import (
     Replanned,
     Rerouted,
     Retrying,
+    RunGivenBack,
     Skipped,
     Started,
     Synthesized,
@@ -83,6 +84,8 @@ def facts(message: Entry, progress: Progress) -> list[str]:
     match message:
         case Started(epoch=epoch, supervisor=supervisor):
             return [f"taken {'over ' if epoch > 1 else ''}by {supervisor}"]
+        case RunGivenBack(supervisor=supervisor, reason=reason):
+            return [f"given back by {supervisor}: {one_line(reason)}"]
         case Planned() | PlanRejected() | Approved() | Replanned() | ReplanFailed():
             return _plan(message, progress)
         case Waiting(reason=reason, control=control):

@@ -1,11 +1,12 @@
 import contextlib
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from protocol import codec
-from protocol.errors import UndecodableError
+from protocol.errors import UndecodableError, UnknownTypeError
 from protocol.messages import Handoff, Request, Result, Usage
 
 
@@ -41,6 +42,37 @@ def test_unknown_events_steps_and_controls_are_undecodable(data: bytes) -> None:
     for decode in (codec.decode_event, codec.decode_step, codec.decode_control):
         with pytest.raises(UndecodableError):
             decode(data)
+
+
+def test_a_well_formed_message_of_an_unknown_type_is_told_apart_from_broken_bytes() -> None:
+    for decode in (codec.decode_event, codec.decode_step, codec.decode_control):
+        with pytest.raises(UnknownTypeError) as unknown:
+            decode(b'{"type": "dreamt", "of": {"x": [1]}}')
+        assert unknown.value.type_name == "dreamt"
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b"[]", b'{"type": 5}', b'{"type": ""}', b'{"type": "skipped"', b"\xff"])
+def test_broken_bytes_are_not_of_an_unknown_type(data: bytes) -> None:
+    for decode in (codec.decode_event, codec.decode_step, codec.decode_control):
+        with pytest.raises(UndecodableError) as broken:
+            decode(data)
+        assert not isinstance(broken.value, UnknownTypeError)
+
+
+@pytest.mark.parametrize(
+    ("decode", "data"),
+    [
+        (codec.decode_event, b'{"type": "skipped"}'),
+        (codec.decode_step, b'{"type": "tool_called", "call": 5}'),
+        (codec.decode_control, b'{"type": "edit"}'),
+    ],
+)
+def test_a_known_type_without_its_fields_is_not_of_an_unknown_type(
+    decode: Callable[[bytes], object], data: bytes
+) -> None:
+    with pytest.raises(UndecodableError) as broken:
+        decode(data)
+    assert not isinstance(broken.value, UnknownTypeError)
 
 
 prices = st.one_of(st.none(), st.floats(0, 10))
