@@ -1,7 +1,8 @@
 """The runner: the one door in and the one door out for deliveries.
 
 A handler is a function from one delivery to a verdict. What it publishes is stored before the verdict is carried out,
-and carrying it out is the last line. Stopping is written here once: stop fetching, wait, cancel, give back at once.
+and carrying it out is the last line. An error of one delivery never ends the others: what cannot be settled is left
+unsettled and delivered again. Stopping is written here once: stop fetching, wait, cancel, give back at once.
 """
 
 import asyncio
@@ -14,9 +15,11 @@ from actors.bus.port import Bus, Delivery, Pull
 from actors.clock import Clock
 from actors.dead_letter import Refusal, bury
 from actors.lease import Lease
-from actors.verdict import Ack, Drop, Refuse, Retry, Verdict, verdict_on
+from actors.postponed import Postponed
+from actors.verdict import Ack, Drop, Postpone, Refuse, Retry, Verdict, verdict_on
 from observability import live, names
 from observability.logs import trace_of
+from protocol.errors import DeniedError
 from protocol.streams import Queue
 
 Handler = Callable[[Lease], Awaitable[Verdict]]
@@ -37,12 +40,18 @@ class Runner:
         self._leases: dict[Lease, asyncio.Task[None]] = {}
         self._idle = asyncio.Event()
         self._over = False
+        self._postponed = Postponed(clock)
         self.name = queue.name
 
     @property
     def busy(self) -> int:
         """How many deliveries are being worked on."""
         return len(self._leases)
+
+    @property
+    def trouble(self) -> str:
+        """Which messages this process gives back again and again, in one line for a person; empty if none."""
+        return self._postponed.trouble
 
     async def run(self, stop: asyncio.Event, grace_s: float) -> None:
         """Work until `stop` is set; then what is under way has `grace_s` to come to its end."""
@@ -61,7 +70,7 @@ class Runner:
 
     async def _wind_down(self, pull: Pull, grace_s: float) -> None:
         for delivery in await pull.stop():
-            await delivery.retry(0.0)
+            await self._give_back(delivery, 0.0)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(grace_s):
                 while self._leases:
@@ -80,35 +89,65 @@ class Runner:
 
     async def _handle(self, lease: Lease) -> None:
         try:
-            await self._conclude(lease, await self._handler(lease))
+            await self._settle(lease, await self._verdict(lease))
         except asyncio.CancelledError as stopped:
-            await asyncio.shield(self._conclude(lease, verdict_on(stopped, lease.delivery.count)))
+            await asyncio.shield(self._settle(lease, verdict_on(stopped, lease.delivery.count)))
             raise
-        except Exception as error:  # noqa: BLE001  the door: whatever went wrong inside becomes a verdict
-            verdict = verdict_on(error, lease.delivery.count)
-            self._tell(lease, verdict, error)
-            await self._conclude(lease, verdict)
         finally:
             del self._leases[lease]
             self._idle.set()
             self._pull.release()
 
-    async def _conclude(self, lease: Lease, verdict: Verdict) -> None:
-        """Carry out a verdict: the only place where a delivery is settled."""
+    async def _verdict(self, lease: Lease) -> Verdict:
+        if (left_s := self._postponed.remaining(lease.delivery.message.seq)) > 0:
+            return Retry(left_s)
+        try:
+            return await self._handler(lease)
+        except Exception as error:  # noqa: BLE001  the door: whatever went wrong inside becomes a verdict
+            verdict = verdict_on(error, lease.delivery.count)
+            self._tell(lease, verdict, error)
+            return verdict
+
+    async def _settle(self, lease: Lease, verdict: Verdict) -> None:
+        """Carry out a verdict: the only place where a delivery is settled. If that fails, it is delivered again."""
+        try:
+            await self._carry_out(lease, verdict)
+        except DeniedError as error:  # it would be denied again after each ack wait
+            await self._postpone(lease, str(error))
+        except Exception as error:  # noqa: BLE001  raised further, it would cancel every other delivery
+            log.error("delivery.unsettled", subject=lease.delivery.message.subject, error=_text(error))
+
+    async def _carry_out(self, lease: Lease, verdict: Verdict) -> None:
         delivery = lease.delivery
-        if isinstance(verdict, Retry) and lease.lapsed:
-            return  # somebody else may have it by now: giving it back would take it out of their hands
         match verdict:
             case Ack(sure):
                 await delivery.ack(sure=sure)
-            case Retry(after_s):
-                await delivery.retry(after_s)
+                self._postponed.discard(delivery.message.seq)
+            case Retry(after_s) if not lease.lapsed:  # after that another may have it: a nak would take it away
+                await self._give_back(delivery, after_s)
+            case Postpone(reason):
+                await self._postpone(lease, reason)
             case Refuse(reason):
                 refusal = Refusal(self._queue.stream, reason, by=self.name, deliveries=delivery.count)
                 await bury(self._bus, delivery.message, refusal)
                 await delivery.ack(sure=True)
-            case Drop():
+                self._postponed.discard(delivery.message.seq)
+            case Retry() | Drop():
                 pass
+
+    async def _postpone(self, lease: Lease, reason: str) -> None:
+        message = lease.delivery.message
+        delay_s = self._postponed.add(message.seq, reason)
+        log.warning("delivery.postponed", subject=message.subject, delay_s=delay_s, reason=reason)
+        if not lease.lapsed:
+            await self._give_back(lease.delivery, delay_s)
+
+    async def _give_back(self, delivery: Delivery, after_s: float) -> None:
+        """Nak. If that fails, the message is delivered again after its ack wait."""
+        try:
+            await delivery.retry(after_s)
+        except Exception as error:  # noqa: BLE001  raised further, it would cancel every other delivery
+            log.warning("delivery.nak_failed", subject=delivery.message.subject, error=_text(error))
 
     def _tell(self, lease: Lease, verdict: Verdict, error: Exception) -> None:
         subject = lease.delivery.message.subject
@@ -117,6 +156,8 @@ class Runner:
                 log.warning("delivery.refused", subject=subject, reason=reason)
             case Drop():
                 log.info("delivery.lost", subject=subject, reason=str(error))
+            case Postpone():
+                pass  # logged with its delay when it is given back
             case _:
                 log.error("delivery.failed", subject=subject, verdict=str(verdict), trace=trace_of(error))
 
@@ -127,7 +168,14 @@ class Runner:
 
     async def _beat_once(self) -> None:
         for lease in list(self._leases):
-            await lease.beat()
+            try:
+                await lease.beat()
+            except Exception as error:  # noqa: BLE001  the other leases need their beat
+                log.warning("lease.not_renewed", subject=lease.delivery.message.subject, error=_text(error))
+
+
+def _text(error: Exception) -> str:
+    return str(error) or type(error).__name__
 
 
 def void(_: object) -> None:

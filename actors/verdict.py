@@ -2,7 +2,7 @@
 
 import msgspec
 
-from protocol.errors import FencedError, HandoffError, InvalidError, UndecodableError
+from protocol.errors import DeniedError, FencedError, HandoffError, InvalidError, UndecodableError
 
 RETRY_S = 0.5
 RETRY_CEILING_S = 30.0
@@ -20,6 +20,12 @@ class Retry(msgspec.Struct, frozen=True):
     after_s: float
 
 
+class Postpone(msgspec.Struct, frozen=True):
+    """This process cannot handle it: give it back with a delay that doubles each time, and show why to the operator."""
+
+    reason: str
+
+
 class Refuse(msgspec.Struct, frozen=True):
     """It will never work: keep it among the dead letters, with the reason."""
 
@@ -30,7 +36,7 @@ class Drop(msgspec.Struct, frozen=True):
     """It belongs to somebody else now: settle nothing."""
 
 
-Verdict = Ack | Retry | Refuse | Drop
+Verdict = Ack | Retry | Postpone | Refuse | Drop
 
 
 def verdict_on(error: BaseException, count: int) -> Verdict:
@@ -40,6 +46,8 @@ def verdict_on(error: BaseException, count: int) -> Verdict:
             return Drop()
         case UndecodableError() | InvalidError():
             return Refuse(str(error))
+        case DeniedError():
+            return Postpone(str(error))
         case HandoffError() if not error.retryable:
             return Refuse(f"{type(error).__name__}: {error}")
         case Exception():

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from actors.verdict import Drop, Refuse, Retry, Verdict, verdict_on
+from actors.verdict import Drop, Postpone, Refuse, Retry, Verdict, verdict_on
 from protocol.errors import (
     BusError,
     ConflictError,
@@ -24,7 +24,7 @@ from protocol.errors import (
         (InvalidError(["a", "b"]), 1, Refuse("a; b")),
         (TooLargeError("s", 10, 5), 1, Refuse("TooLargeError: 10 bytes for s; the limit is 5")),
         (UnreachableError("away"), 1, Retry(0.5)),
-        (DeniedError("no rights"), 1, Retry(0.5)),
+        (DeniedError("no rights"), 1, Postpone("no rights")),
         (BusError("full"), 2, Retry(1.0)),
         (ConflictError("s", 1), 3, Retry(2.0)),
         (ModelError("overloaded", "busy", retryable=True), 1, Retry(0.5)),
