@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from types import TracebackType
 from typing import NamedTuple
 
@@ -11,7 +11,6 @@ import structlog
 from actors.bus.port import Bus
 from actors.clock import Clock
 from protocol import codec, streams
-from protocol.errors import BusError
 from protocol.messages import Message
 
 log = structlog.get_logger()
@@ -28,7 +27,7 @@ class Heartbeat:
     """Keeps one card in the registry for as long as it is entered, unless it is ended before."""
 
     def __init__(
-        self, bus: Bus, clock: Clock, address: CardAddress, card: Callable[[], Awaitable[Message]], every_s: float
+        self, bus: Bus, clock: Clock, address: CardAddress, card: Callable[[], Message], every_s: float
     ) -> None:
         self._bus = bus
         self._clock = clock
@@ -36,6 +35,7 @@ class Heartbeat:
         self._card = card
         self._every_s = every_s
         self._ended = False
+        self._failure = ""
         self._lock = asyncio.Lock()
 
     async def __aenter__(self) -> "Heartbeat":
@@ -71,13 +71,24 @@ class Heartbeat:
             if self._ended:
                 return
             try:
-                await self._bus.put_card(self._key, codec.encode(await self._card()), bucket=self._bucket)
-            except BusError as error:
-                log.debug("card.not_written", key=self._key, error=str(error))
+                await self._bus.put_card(self._key, codec.encode(self._card()), bucket=self._bucket)
+            except Exception as error:  # noqa: BLE001  raised further, it would end the heartbeats of a healthy process
+                self._failed(str(error) or type(error).__name__)
+            else:
+                self._failure = ""
+
+    def _failed(self, failure: str) -> None:
+        """Log why the card was not written, once while the reason stays the same."""
+        if failure != self._failure:
+            self._failure = failure
+            log.warning("card.not_written", key=self._key, error=failure)
 
     async def end(self) -> None:
         """Take the card back: at once when no more work is taken, not only when the last task is done."""
         async with self._lock:
             if not self._ended:
                 self._ended = True
-                await self._bus.drop_card(self._key, bucket=self._bucket)
+                try:
+                    await self._bus.drop_card(self._key, bucket=self._bucket)
+                except Exception as error:  # noqa: BLE001  the card expires by itself; the work goes on
+                    self._failed(str(error) or type(error).__name__)

@@ -241,13 +241,17 @@ class Card(Message, frozen=True, kw_only=True):
 
 
 class SupervisorCard(Message, frozen=True, kw_only=True):
-    """What a live supervisor publishes about itself: it holds `runs` runs at the moment, at most `slots`."""
+    """What a live supervisor publishes about itself: it holds `runs` runs at the moment, at most `slots`.
+
+    `trouble` says which requests it gives back again and again, and why; empty if none.
+    """
 
     team: str
     instance: str
     version: str = ""
     slots: int = 0
     runs: int = 0
+    trouble: str = ""
 
 
 class Breaker(Message, frozen=True, kw_only=True):

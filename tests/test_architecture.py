@@ -80,6 +80,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
             "actors.worker.confirmation",
             "actors.worker.definition",
             "actors.worker.logbook",
+            "actors.worker.queue_length",
             "actors.worker.stopping",
             "protocol",
             "observability",

@@ -165,6 +165,10 @@ class Bus(Protocol):
         """
         ...
 
+    async def queue_state(self, queue: Queue) -> "QueueState | None":
+        """How one queue stands, at the same cost however many others there are; None if it does not exist."""
+        ...
+
     def on_reconnect(self, call: Callable[[], None]) -> Callable[[], None]:
         """Have a function called each time the bus is back after it was away; the return value undoes that."""
         ...

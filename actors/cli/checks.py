@@ -15,11 +15,13 @@ import msgspec
 
 from actors.bus.jetstream import JetStreamBus
 from actors.bus.jetstream.connection import shown
+from actors.bus.port import Bus
 from actors.cli.wording import count
 from actors.launcher import server
 from actors.launcher.embedded import find, silent, unanswered
 from actors.launcher.home import privacy_fault
 from actors.launcher.session import open_bus
+from actors.registry import read_supervisors
 from actors.settings import Settings
 from actors.supervisor.roster import read_cards, troubles
 from protocol import streams, subjects
@@ -108,6 +110,7 @@ async def _check_bus(settings: Settings, timeout_s: float) -> list[Check]:
                 Check(name=BUS, state="ok", found=f"{kind}, JetStream answers"),
                 await _check_streams(bus),
                 *await _check_requests(bus),
+                *await check_supervisors(bus),
                 *await _check_workers(bus),
                 await _check_dead(bus),
             ]
@@ -138,6 +141,21 @@ async def _check_requests(bus: JetStreamBus) -> list[Check]:
         advice = "" if served else f"nobody serves it: start `handoff up --team {team}` or `handoff supervisor`"
         checks.append(Check(name="requests", state="ok" if served else "warn", found=found, advice=advice))
     return checks or [Check(name="requests", state="ok", found="none is waiting")]
+
+
+async def check_supervisors(bus: Bus) -> list[Check]:
+    """The requests that supervisors cannot handle and give back again and again."""
+    advice = "check the rights of its credentials; the supervisor's log says more"
+    return [
+        Check(
+            name="supervisors",
+            state="warn",
+            found=f"{card.instance} (team {card.team!r}): {card.trouble}",
+            advice=advice,
+        )
+        for card in await read_supervisors(bus)
+        if card.trouble
+    ]
 
 
 async def _check_workers(bus: JetStreamBus) -> list[Check]:

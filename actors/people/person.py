@@ -19,14 +19,17 @@ from actors.settings import Settings
 from actors.verdict import Ack, Refuse, Verdict
 from actors.worker.definition import Worker
 from actors.worker.logbook import ends_run, is_cancel
+from actors.worker.queue_length import QueueLength
 from actors.worker.stopping import DROPPED, unwanted
+from observability.redaction import redacted
 from protocol import codec, streams, subjects
-from protocol.errors import ConflictError, UndecodableError
+from protocol.errors import ConflictError, HandoffError, UndecodableError
 from protocol.messages import Card, Fault, Handoff, Result
 from protocol.subjects import TaskAddress
 
 SLOTS = 100
 """A person may have many handoffs lying before them."""
+LONGEST = 1000
 
 log = structlog.get_logger()
 
@@ -45,6 +48,7 @@ class PersonProcess:
         self._dropped: set[TaskAddress] = set()
         self._news = asyncio.Event()
         queue = streams.task_queue(settings.team, worker.name, settings.ack_wait)
+        self._queue_length = QueueLength(bus, clock, queue, settings.heartbeat_s)
         self._runner = Runner(bus, clock, queue, self._slots, self._hold)
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -58,9 +62,10 @@ class PersonProcess:
             Heartbeat(self._bus, self._clock, address, self._card, self._settings.heartbeat_s),
             asyncio.TaskGroup() as group,
         ):
-            looks = [group.create_task(work) for work in (self._keep_looking(), self._remind())]
+            beside = [self._keep_looking(), self._remind(), self._queue_length.watch()]
+            tasks = [group.create_task(work) for work in beside]
             await self._runner.run(stop, 0.0)  # nobody's answer is waited for
-            for task in looks:
+            for task in tasks:
                 task.cancel()
 
     async def _hold(self, lease: Lease) -> Verdict:
@@ -110,11 +115,18 @@ class PersonProcess:
         while True:
             await self._news.wait()
             self._news.clear()
-            while self._dropped:
-                await self._fail(self._dropped.pop(), DROPPED)
-            for address in await self._over(list(self._held)):
-                if address in self._held:
-                    self._held[address].set()
+            try:
+                await self._let_go()
+            except HandoffError as error:  # the next look finds the same
+                log.warning("person.look_failed", worker=self.worker.name, error=str(error))
+
+    async def _let_go(self) -> None:
+        for address in list(self._dropped):
+            await self._fail(address, DROPPED)
+            self._dropped.discard(address)
+        for address in await self._over(list(self._held)):
+            if address in self._held:
+                self._held[address].set()
 
     async def _over(self, held: list[TaskAddress]) -> list[TaskAddress]:
         """Those that have a result, or whose run is over."""
@@ -128,7 +140,7 @@ class PersonProcess:
         return [address for address in held if address.result in found or address.run in ended]
 
     async def _refuse(self, address: TaskAddress, reason: str) -> Verdict:
-        await self._fail(address, Fault(kind="undecodable", message=reason[:1000]))
+        await self._fail(address, Fault(kind="undecodable", message=reason[:LONGEST]))
         return Refuse(reason)
 
     async def _fail(self, address: TaskAddress, fault: Fault) -> None:
@@ -139,18 +151,17 @@ class PersonProcess:
         with contextlib.suppress(ConflictError):
             await self._bus.publish(address.result, codec.encode(result), expect=0)
 
-    async def _card(self) -> Card:
-        name = subjects.durable(self._settings.team, self.worker.name)
-        queues = await self._bus.queues(streams.RUNS)
+    def _card(self) -> Card:
         return Card(
             worker=self.worker.name,
             instance=self._instance,
             summary=" ".join(self.worker.summary.split()),
             capacity=self._slots,
             inflight=self._runner.busy,
-            queue=queues[name].pending if name in queues else 0,
+            queue=self._queue_length.pending,
             fallback=self.worker.fallback,
             person=True,
+            trouble=redacted(codec.writable(self._runner.trouble))[:LONGEST],
         )
 
 

@@ -31,6 +31,7 @@ from actors.supervisor.synthesizer import Synthesizer
 from actors.verdict import Refuse, Verdict
 from observability import names
 from observability.live import holding_run, watch
+from observability.redaction import redacted
 from protocol import codec, streams, subjects
 from protocol.errors import BusError
 from protocol.ids import derived_run_id, is_run_id
@@ -38,6 +39,7 @@ from protocol.messages import Budget, Request, SupervisorCard
 
 TICK_S = 0.1
 LOOK_AROUND_S = 1.0
+LONGEST = 1000
 STARTED_BYTES = 2048
 """What the `started` event needs beside the request it carries."""
 
@@ -65,7 +67,7 @@ class Supervisor:
         """Hold runs until `stop` is set; then let go of them, others go on where this one was."""
         team = self._desk.team
         queue = streams.request_queue(team, self._settings.ack_wait)
-        runner = Runner(self._bus, self._desk.clock, queue, self._settings.runs, self._handle)
+        self._runner = Runner(self._bus, self._desk.clock, queue, self._settings.runs, self._handle)
         async with (
             self._bus.subscribe(subjects.all_results(team), self._heard),
             self._bus.subscribe(subjects.ALL_CONTROLS, self._heard),
@@ -79,7 +81,7 @@ class Supervisor:
                 works = (self._tick(), self._stop_runs(stop, heartbeat), self._storyteller.run())
                 beside = [group.create_task(work) for work in works]
                 try:
-                    await runner.run(stop, self._settings.grace_s)
+                    await self._runner.run(stop, self._settings.grace_s)
                     await self._storyteller.finish()
                 finally:
                     forget()
@@ -150,13 +152,14 @@ class Supervisor:
         address = CardAddress(key, streams.SUPERVISORS)
         return Heartbeat(self._bus, self._desk.clock, address, self._card, self._settings.heartbeat_s)
 
-    async def _card(self) -> SupervisorCard:
+    def _card(self) -> SupervisorCard:
         return SupervisorCard(
             team=self._desk.team,
             instance=self._desk.instance,
             version=__version__,
             slots=self._settings.runs,
             runs=len(self._all()),
+            trouble=redacted(self._runner.trouble)[:LONGEST],
         )
 
     async def _stop_runs(self, stop: asyncio.Event, heartbeat: Heartbeat) -> None:

@@ -22,6 +22,7 @@ from actors.worker.definition import Outcome, Worker, sound
 from actors.worker.ending import Over, Yielded
 from actors.worker.logbook import Logbook
 from actors.worker.moves import spent
+from actors.worker.queue_length import QueueLength
 from actors.worker.stopping import DROPPED, unwanted
 from observability import live
 from observability.logs import trace_of
@@ -66,6 +67,7 @@ class WorkerProcess:
         self._seconds: deque[float] = deque(maxlen=RECENT)
         self._is_async = inspect.iscoroutinefunction(worker.run)
         queue = streams.task_queue(settings.team, worker.name, settings.ack_wait)
+        self._queue_length = QueueLength(bus, clock, queue, settings.heartbeat_s)
         self._runner = Runner(bus, clock, queue, self._slots, self._handle)
 
     def give_model(self, model: Model) -> None:
@@ -82,11 +84,14 @@ class WorkerProcess:
             Heartbeat(self._bus, self._clock, address, self._card, self._settings.heartbeat_s) as heartbeat,
             asyncio.TaskGroup() as group,
         ):
-            stops = group.create_task(self._note_stop(stop, heartbeat))
+            beside = [
+                group.create_task(work) for work in (self._note_stop(stop, heartbeat), self._queue_length.watch())
+            ]
             try:
                 await self._runner.run(stop, self._settings.grace_s)
             finally:
-                stops.cancel()
+                for task in beside:
+                    task.cancel()
 
     async def _handle(self, lease: Lease) -> Verdict:
         stored, count = lease.delivery.message, lease.delivery.count
@@ -243,9 +248,7 @@ class WorkerProcess:
         self._stopping.set()
         await heartbeat.end()
 
-    async def _card(self) -> Card:
-        name = subjects.durable(self._settings.team, self.worker.name)
-        queues = await self._bus.queues(streams.RUNS)
+    def _card(self) -> Card:
         return Card(
             worker=self.worker.name,
             instance=self._instance,
@@ -254,11 +257,16 @@ class WorkerProcess:
             model="" if self.worker.run else self.worker.model or self._settings.model_worker,
             capacity=self._slots,
             inflight=self._runner.busy,
-            queue=queues[name].pending if name in queues else 0,
+            queue=self._queue_length.pending,
             p50_s=round(median(self._seconds), 6) if self._seconds else 0.0,
             fallback=self.worker.fallback,
-            trouble=redacted(codec.writable(self.worker.trouble()))[:LONGEST],
+            trouble=self._trouble(),
         )
+
+    def _trouble(self) -> str:
+        """What an operator should know of this instance; `handoff doctor` shows it."""
+        told = "; ".join(filter(None, (self.worker.trouble(), self._runner.trouble)))
+        return redacted(codec.writable(told))[:LONGEST]
 
 
 def _bounded(fault: Fault | None) -> Fault | None:

@@ -31,6 +31,18 @@ async def stands(world: World, bus: Bus, queue: Queue, *, pending: int, unsettle
 
 
 class QueueContract:
+    async def test_the_state_of_one_queue_is_what_the_list_of_queues_says(self, world: World) -> None:
+        bus, hands, queue = await world.client(), Hands(world), world.queue()
+        assert await bus.queue_state(queue) is None
+        for number in (1, 2, 3):
+            await bus.publish(world.task(number), b"")
+        await bus.pull(queue, 1, hands.take)
+        await hands.has(1)
+        await stands(world, bus, queue, pending=2, unsettled=1)
+        found = await bus.queue_state(queue)
+        assert found is not None
+        assert (found.pending, found.unsettled) == (2, 1)
+
     async def test_a_delivery_is_the_stored_message_with_a_count_of_one(self, world: World) -> None:
         bus, hands = await world.client(), Hands(world)
         seq = await bus.publish(world.task(), b"work", headers={"traceparent": "00-ab-cd-01"})

@@ -116,6 +116,11 @@ EXAMPLES: dict[str, Message] = {
     "answer": ANSWER,
     "card": Card(worker="analyst", instance="host-1-ab", summary="Sums.", tools=("sum",), model="m", capacity=4),
     "supervisor_card": SupervisorCard(team="research", instance="host-2-cd", version="0.1.0", slots=512, runs=3),
+    "supervisor_card-trouble": SupervisorCard(
+        team="research",
+        instance="host-2-cd",
+        trouble="1 message cannot be handled here and will be retried: permissions violation for publish",
+    ),
     "breaker": Breaker(state="open", failures=3, since=1_790_000_000.0),
     "stop": Stop(tasks=("t2",)),
     "event-started": Started(epoch=2, supervisor="host-2-cd", request=REQUEST),

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from actors.bus.memory import MemoryBus, MemoryServer, VirtualClock
+from actors.cli.checks import check_supervisors
 from actors.model.port import Call, Reply
 from actors.registry import is_served, read_supervisors, served_teams
 from actors.settings import Settings
@@ -14,6 +15,7 @@ from actors.supervisor.supervisor import Supervisor
 from actors.worker.definition import Worker
 from actors.worker.process import WorkerProcess
 from protocol import codec, streams, subjects
+from protocol.errors import DeniedError
 from protocol.messages import Handoff, Plan, Request, SupervisorCard, Task
 
 SETTINGS = Settings(ack_wait_s=2.0, poll_s=1.0, heartbeat_s=1.0, card_ttl_s=3.0, runs=2)
@@ -113,3 +115,20 @@ async def test_a_card_speaks_for_the_team_and_instance_of_its_key(stage: Stage) 
         ("default", "s1"),
         ("default", "s2"),
     ]
+
+
+async def test_a_request_that_cannot_be_settled_is_shown_by_the_doctor(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def bury(*_: object) -> None:
+        raise DeniedError("permissions violation for publish to handoff.dead")
+
+    monkeypatch.setattr("actors.runner.bury", bury)
+    await stage.client.publish(subjects.request("default"), b"no request")
+    await stage.clock.advance(SETTINGS.heartbeat_s * 2)
+    (check,) = await check_supervisors(stage.client)
+    assert check.state == "warn"
+    assert "permissions violation" in check.found
+    monkeypatch.undo()
+    await stage.clock.advance(30)
+    assert await check_supervisors(stage.client) == []

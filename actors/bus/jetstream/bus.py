@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, contextmanager
 import nats.errors
 import structlog
 from nats.aio.msg import Msg
+from nats.js.api import ConsumerInfo
 from nats.js.client import JetStreamContext
 from nats.js.errors import APIError, ObjectNotFoundError
 from nats.js.errors import NotFoundError as MissingError
@@ -197,17 +198,20 @@ class JetStreamBus:
         with _told(f"listing the queues of {stream}"):
             while page := await self._js.consumers_info(stream, offset=rows):
                 rows += len(page)
-                for info in page:
-                    found[info.name] = QueueState(
-                        pending=info.num_pending or 0,
-                        unsettled=info.num_ack_pending or 0,
-                        waiting=info.num_waiting or 0,
-                    )
+                found |= {info.name: _state(info) for info in page}
         return found
 
     def now(self) -> float:
         """The server's time, as far as this process knows it."""
         return self._time.now()
+
+    async def queue_state(self, queue: Queue) -> QueueState | None:
+        """How one queue stands; None if it does not exist."""
+        with _told(f"reading the state of queue {queue.name}"):
+            try:
+                return _state(await self._js.consumer_info(queue.stream, queue.name))
+            except MissingError:
+                return None
 
     def on_reconnect(self, call: Callable[[], None]) -> Callable[[], None]:
         """Have a function called each time the bus is back."""
@@ -248,6 +252,10 @@ class JetStreamBus:
         stream = streams.stream_of(subject)
         found = await self._reader.last(stream, [subject]) if stream else []
         return found[-1] if found else None
+
+
+def _state(info: ConsumerInfo) -> QueueState:
+    return QueueState(pending=info.num_pending or 0, unsettled=info.num_ack_pending or 0, waiting=info.num_waiting or 0)
 
 
 @contextmanager

@@ -169,6 +169,11 @@ class MemoryBus:
         """The server's time, as far as this process knows it."""
         return self._time.now()
 
+    async def queue_state(self, queue: Queue) -> QueueState | None:
+        """How one queue stands; None if it does not exist."""
+        found = await self._ask(lambda: self._server.queues(queue.stream).get(queue.name))
+        return found.state() if found else None
+
     def on_reconnect(self, call: Callable[[], None]) -> Callable[[], None]:
         """Have a function called each time the bus is back."""
         self._on_reconnect.append(call)
