@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from servers import NatsServer
+from waiting import LIMIT_S
 
 from actors.bus.jetstream import JetStreamBus, connect
 from actors.client import Client, Run
@@ -45,7 +46,7 @@ class Actor:
     def signal(self, word: signal.Signals) -> None:
         self.process.send_signal(word)
 
-    async def ended(self, within_s: float = 15.0) -> int:
+    async def ended(self, within_s: float = LIMIT_S) -> int:
         return await asyncio.to_thread(self.process.wait, within_s)
 
 
@@ -75,7 +76,7 @@ class Stage:
     async def __aenter__(self) -> Self:
         await self.server.start()
         self.environment["NATS_URL"] = self.server.url
-        self.bus = await connect(self.settings, name="test", timeout_s=10)
+        self.bus = await connect(self.settings, name="test", timeout_s=LIMIT_S)
         self.client = await Client(self.bus, settings=self.settings).__aenter__()
         return self
 
@@ -174,7 +175,7 @@ class Stage:
         return queue.waiting if queue else 0
 
 
-async def until(condition: Callable[[], bool | Awaitable[bool]], within_s: float = 20.0) -> None:
+async def until(condition: Callable[[], bool | Awaitable[bool]], within_s: float = LIMIT_S) -> None:
     """Look again and again until it is so; fails after a bounded time."""
     end = time.monotonic() + within_s
     while True:

@@ -10,8 +10,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-START_S = 15.0
-STOP_S = 5.0
+from waiting import LIMIT_S
+
+START_S = LIMIT_S
+STOP_S = LIMIT_S
 
 
 class NatsServer:

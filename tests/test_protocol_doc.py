@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 import pytest
 from actor_processes import Stage, until
+from waiting import LIMIT_S
 
 from actors import dead_letter
 from actors.bus.jetstream import wire
@@ -217,7 +218,7 @@ async def test_the_client_and_the_worker_shown_do_a_run_together(tmp_path: Path,
                 request,
                 stdout=asyncio.subprocess.PIPE,
             )
-            said, _ = await asyncio.wait_for(client.communicate(), 30)
+            said, _ = await asyncio.wait_for(client.communicate(), LIMIT_S)
             assert said.decode().split() == ["complete:", "SAY", "QUIET"]
         finally:
             worker.kill()
@@ -234,7 +235,7 @@ async def test_the_worker_shown_stops_working_for_a_run_that_is_cancelled(tmp_pa
             run = await stage.client.ask(plan=one_task("a"), synthesis=False)
             await until(lambda: unsettled(stage, 1))
             await run.cancel("enough")
-            assert (await asyncio.wait_for(run.answer(), 10)).status == "cancelled"
+            assert (await asyncio.wait_for(run.answer(), LIMIT_S)).status == "cancelled"
             await until(lambda: unsettled(stage, 0))
             assert not await stage.bus.read(streams.RUNS, subjects.run_work(run.id, "result"))
         finally:

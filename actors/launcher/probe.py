@@ -7,9 +7,11 @@ from typing import BinaryIO
 from actors.launcher.port import HOST
 
 REPLY = "_INBOX.handoff.ready"
+GREETING_S = 2.0
+"""How long a server may take to greet: longer on a busy machine than the few milliseconds of an idle one."""
 
 
-def server_name(port: int, *, patience_s: float = 0.5) -> str | None:
+def server_name(port: int, *, patience_s: float = GREETING_S) -> str | None:
     """The name that the server on that port gives itself; None if no NATS server answers there."""
     try:
         with socket.create_connection((HOST, port), patience_s) as connection, connection.makefile("rb") as lines:
@@ -18,7 +20,7 @@ def server_name(port: int, *, patience_s: float = 0.5) -> str | None:
         return None
 
 
-def is_mute(port: int, *, patience_s: float = 1.0) -> bool:
+def is_mute(port: int, *, patience_s: float = GREETING_S) -> bool:
     """Whether somebody holds that port open and says nothing, as a server does that is stopped or stuck."""
     try:
         with socket.create_connection((HOST, port), patience_s) as connection:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nats.aio.client import Client
 from nats.aio.msg import Msg
+from waiting import LIMIT_S
 
 from actors.bus.jetstream.lean_client import LeanClient, Listener
 from actors.bus.jetstream.wire import barrier
@@ -79,7 +80,7 @@ async def test_messages_come_straight_and_in_order_however_they_were_written(cli
         await client.publish("lean.order", b"%d" % number, headers={"n": "1"} if number % 3 else None)
         if number % 100 == 0:
             await asyncio.sleep(0.0005)  # a quiet moment: the next one is written at once, the others wait in line
-    await asyncio.wait_for(done.wait(), 10)
+    await asyncio.wait_for(done.wait(), LIMIT_S)
     assert got == [b"%d" % number for number in range(3000)]
 
 
@@ -100,7 +101,7 @@ async def test_a_listener_that_raises_is_reported_and_hears_the_next(nats_server
     await client.listen("lean.raise", heard)
     await client.publish("lean.raise", b"bad")
     await client.publish("lean.raise", b"good")
-    assert [await asyncio.wait_for(got.get(), 5) for _ in range(2)] == [b"bad", b"good"]
+    assert [await asyncio.wait_for(got.get(), LIMIT_S) for _ in range(2)] == [b"bad", b"good"]
     assert [str(error) for error in told] == ["no"]
     await client.close()
 
@@ -150,7 +151,7 @@ def test_it_can_be_closed_while_the_server_is_away_and_something_waits_to_be_sen
             client = LeanClient()
             await client.connect(server.url, disconnected_cb=gone)  # pyright: ignore[reportUnknownMemberType]
             await server.kill()
-            await asyncio.wait_for(lost.wait(), 10)
+            await asyncio.wait_for(lost.wait(), LIMIT_S)
             await client.publish("lean.late", b"nobody hears this")
             await client.close()
             assert client.is_closed

@@ -74,7 +74,7 @@ async def make(move: Move, writer: Writer, server: MemoryServer, clock: VirtualC
             await clock.advance(0.4)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.tuples(st.integers(0, 1), st.sampled_from(MOVES)), max_size=40))
 def test_any_interleaving_of_two_writers_gives_one_linear_history(script: Script) -> None:
     history, writers = asyncio.run(play(script))

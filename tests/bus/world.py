@@ -5,9 +5,11 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
 from typing import Any, TypeVar
 
 import msgspec
+from waiting import LIMIT_S
 
 from actors.bus.port import Bus, Delivery
 from actors.settings import Settings
@@ -18,10 +20,13 @@ from protocol.subjects import TaskAddress
 
 T = TypeVar("T")
 
+AGES_S = 10 * LIMIT_S
+"""An ack wait that no test lasts for: what comes again with it was given back."""
+
 SETTINGS = Settings(message_bytes=64 * 1024, card_ttl_s=1.2, ack_wait_s=1.0)
 """Short times, so that a real server can be waited for."""
 
-PATIENCE_S = 10.0
+PATIENCE_S = LIMIT_S
 
 _numbers = itertools.count(1)
 
@@ -64,9 +69,9 @@ class World(ABC):
         """How long a delivery may go without a sign of life."""
         return self.settings.ack_wait_s
 
-    def queue(self, worker: str = "worker", *, max_ack_pending: int = 1000) -> Queue:
-        """The queue of one kind of worker."""
-        queue = streams.task_queue(self.team, worker, self.settings.ack_wait)
+    def queue(self, worker: str = "worker", *, max_ack_pending: int = 1000, ack_wait_s: float = 0.0) -> Queue:
+        """The queue of one kind of worker; with the ack wait of the settings unless another is given."""
+        queue = streams.task_queue(self.team, worker, timedelta(seconds=ack_wait_s or self.ack_wait_s))
         return msgspec.structs.replace(queue, max_ack_pending=max_ack_pending)
 
     def task(self, number: int = 1, worker: str = "worker") -> str:

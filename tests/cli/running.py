@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from waiting import LIMIT_S
+
 ROOT = Path(__file__).parents[2]
-SECONDS = 30.0
+SECONDS = LIMIT_S
 FOREIGN = ("NATS_", "ANTHROPIC_", "HANDOFF_", "OTEL_")
 
 

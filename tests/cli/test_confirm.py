@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator
 
 import msgspec
 import pytest
+from waiting import LIMIT_S
 
 from actors.bus.memory import MemoryBus, MemoryServer
 from actors.cli.confirm import Confirming, control_for, decision, described, exact, shown, told
@@ -134,7 +135,7 @@ class Followed:
         await self.take(Started(epoch=1, supervisor="s", request=request), Planned(plan=plan), handoff)
 
     async def said(self, count: int) -> list[Control]:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(LIMIT_S):
             while len(found := [entry.message for entry in await self._run.past()]) < count:
                 await asyncio.sleep(0)
         return [one for one in found if isinstance(one, Approve | Reject)]
@@ -174,7 +175,7 @@ async def test_a_call_that_somebody_else_settles_is_asked_about_no_more(
     ):
         before = person.asked
         await followed.take(asked("c1"))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(LIMIT_S):
             while person.asked == before:
                 await asyncio.sleep(0)
         await followed.take(settled)
@@ -188,7 +189,7 @@ async def test_a_person_who_goes_away_is_told_how_to_come_back(run: Run, capsys:
     await followed.begin()
     await followed.take(asked("c1"))
     said = ""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(LIMIT_S):
         while "it waits" not in said:
             await asyncio.sleep(0)
             said += capsys.readouterr().err

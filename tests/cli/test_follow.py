@@ -6,6 +6,7 @@ import signal
 from collections.abc import AsyncGenerator
 
 import pytest
+from waiting import LIMIT_S
 
 from actors.bus.memory.bus import MemoryBus
 from actors.bus.memory.server import MemoryServer
@@ -67,7 +68,7 @@ class Notebook:
         pass
 
     async def until_noted(self, text: str) -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(LIMIT_S):
             while not any(text in note for note in self.notes):
                 self.news.clear()
                 await self.news.wait()
@@ -111,7 +112,7 @@ def run(bus: MemoryBus) -> Run:
 async def test_what_is_read_and_heard_is_shown_once(bus: MemoryBus, run: Run) -> None:
     view = Notebook()
     task = asyncio.create_task(follow(run, bus, view, Interrupt()))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(LIMIT_S):
         while not view.entries:
             await view.news.wait()
         await finish(bus, run.id)
@@ -125,7 +126,7 @@ async def test_what_is_read_and_heard_is_shown_once(bus: MemoryBus, run: Run) ->
 async def test_the_answer_is_heard_while_it_is_written(bus: MemoryBus, run: Run) -> None:
     view = Notebook()
     task = asyncio.create_task(follow(run, bus, view, Interrupt()))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(LIMIT_S):
         while not view.entries:
             await view.news.wait()
         for piece in ("It ", "grows", " ☂"):
@@ -151,7 +152,7 @@ async def test_a_bus_that_is_away_is_told_and_the_run_goes_on_when_it_is_back(
     server.restart()
     await view.until_noted("back")
     await finish(bus, run.id)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(LIMIT_S):
         answer = await task
     assert answer is not None
     assert view.notes == ["away", "back"]
@@ -164,7 +165,7 @@ async def test_the_first_wish_cancels_the_run_and_waits_for_its_end(bus: MemoryB
     os.kill(os.getpid(), signal.SIGINT)
     await view.until_noted("cancelling the run")
     await finish(bus, run.id, "cancelled")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(LIMIT_S):
         answer = await task
     assert answer is not None
     assert answer.status == "cancelled"
@@ -179,7 +180,7 @@ async def test_a_run_that_does_not_end_is_left_after_a_while(
     task = asyncio.create_task(follow(run, bus, Notebook(), Interrupt()))
     await asyncio.sleep(0)
     os.kill(os.getpid(), signal.SIGTERM)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(LIMIT_S):
         assert await task is None
 
 

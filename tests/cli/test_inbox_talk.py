@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 
 import pytest
+from waiting import LIMIT_S
 
 from actors.bus.memory import MemoryBus, MemoryServer
 from actors.cli.inbox_talk import Talk
@@ -116,7 +117,7 @@ async def test_what_comes_and_goes_is_told_under_numbers_that_stay(
     said = ""
     try:
         await room.hand_out("one", "two")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(LIMIT_S):
             while "new: 2" not in said:
                 await asyncio.sleep(0.01)
                 said += capsys.readouterr().out

@@ -2,6 +2,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from waiting import LIMIT_S
+
 from tests.cli.running import environment
 
 HEAVY = {"anthropic", "nats", "msgspec", "structlog", "rich", "asyncio", "starlette", "uvicorn", "opentelemetry"}
@@ -13,7 +15,7 @@ def test_help_loads_nothing_heavy(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         env=environment(tmp_path),
-        timeout=30,
+        timeout=LIMIT_S,
         check=True,
     )
     loaded = {line.rpartition("|")[2].strip().split(".")[0] for line in done.stderr.splitlines()}

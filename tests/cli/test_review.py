@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 
 import pytest
+from waiting import LIMIT_S
 
 from actors.bus.memory.bus import MemoryBus
 from actors.bus.memory.server import MemoryServer
@@ -131,7 +132,7 @@ class Reviewed:
 
     async def said(self, count: int) -> list[Control]:
         """What was said so far, once it is so much."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(LIMIT_S):
             while len(found := [entry.message for entry in await self._run.past()]) < count:
                 await asyncio.sleep(0)
         return [one for one in found if isinstance(one, Approve | Reject | Edit | Cancel)]
@@ -158,7 +159,7 @@ async def test_a_plan_that_somebody_else_approves_is_asked_about_no_more(run: Ru
     person = Silent()
     reviewed = Reviewed(run, person)
     await reviewed.begin()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(LIMIT_S):
         while not person.asked:
             await asyncio.sleep(0)
     await reviewed.take(Approve())
@@ -170,7 +171,7 @@ async def test_a_person_who_goes_away_is_told_how_to_come_back(run: Run, capsys:
     person = Person()
     reviewed = Reviewed(run, person)
     await reviewed.begin()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(LIMIT_S):
         while person.stage != ["paused", "resumed"]:
             await asyncio.sleep(0)
     await reviewed.review.close()
@@ -206,7 +207,7 @@ async def test_what_was_said_about_an_earlier_plan_is_no_answer_to_an_edit(run: 
     for entry in past:
         before.fold(entry.message, entry.time)
     await store(edit, Approved(plan=PLAN, control=1))
-    said = await asyncio.wait_for(outcome(run, edit, before, past[-1].seq), 5)
+    said = await asyncio.wait_for(outcome(run, edit, before, past[-1].seq), LIMIT_S)
     assert said == ("goes on: another plan is approved (1 task)", 0)
 
 

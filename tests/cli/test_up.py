@@ -15,6 +15,7 @@ from typing import Any
 
 import nats
 import pytest
+from waiting import LIMIT_S
 
 from actors.model.port import Call, Reply
 from actors.settings import Settings
@@ -98,7 +99,7 @@ def there(here: Here, up: Up, monkeypatch: pytest.MonkeyPatch) -> Here:
 
 def until(condition: Callable[[], object]) -> None:
     """Wait for something that another process does."""
-    give_up_at = time.monotonic() + 20
+    give_up_at = time.monotonic() + LIMIT_S
     while not condition():
         assert time.monotonic() < give_up_at
         time.sleep(0.05)

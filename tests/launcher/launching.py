@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import nats
+from waiting import LIMIT_S
 
 import actors.launcher
 from actors.launcher.event import Kind
@@ -34,7 +35,7 @@ class Events:
         return [kind for kind, who, _, _ in self.seen if who == name]
 
     async def until(self, kind: Kind, name: str, count: int = 1) -> tuple[int, str]:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(LIMIT_S):
             while self.kinds(name).count(kind) < count:
                 self._more.clear()
                 await self._more.wait()
@@ -65,10 +66,10 @@ class Launcher:
         with self.process:
             assert self.process.stdin is not None
             self.process.stdin.close()
-            return self.process.wait(10)
+            return self.process.wait(LIMIT_S)
 
 
-def wait_until(condition: Callable[[], bool], within_s: float = 10.0) -> bool:
+def wait_until(condition: Callable[[], bool], within_s: float = LIMIT_S) -> bool:
     """Wait for something that another process does; whether it did."""
     give_up_at = time.monotonic() + within_s
     while not condition():
@@ -86,6 +87,12 @@ def gone(pid: int) -> bool:
     except (ProcessLookupError, FileNotFoundError):
         return True
     return stat.rpartition(")")[2].split()[:1] == ["Z"]
+
+
+def stopped(pid: int) -> bool:
+    """Whether every thread of a process stands still after SIGSTOP, which a process obeys a moment later."""
+    tasks = Path(f"/proc/{pid}/task").glob("*/stat")
+    return all(stat.read_text().rpartition(")")[2].split()[0] == "T" for stat in tasks)
 
 
 async def store(url: str, text: str) -> None:

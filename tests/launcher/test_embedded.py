@@ -17,7 +17,7 @@ from actors.launcher.home import BusAddress, Home
 from actors.launcher.session import located
 from actors.settings import Settings
 from protocol.errors import BusError, InvalidError, UnreachableError
-from tests.launcher.launching import Events, gone, store, stored
+from tests.launcher.launching import Events, gone, stopped, store, stored, wait_until
 
 pytestmark = pytest.mark.process
 
@@ -214,8 +214,9 @@ async def test_the_state_file_says_what_a_second_terminal_needs(settings: Settin
 
 async def test_a_server_that_runs_and_does_not_answer_is_not_said_to_be_away(settings: Settings) -> None:
     async with EmbeddedBus(settings) as bus:
-        assert silent(settings.home_dir) is None
+        assert wait_until(lambda: silent(settings.home_dir) is None)
         os.kill(bus.address.pid, signal.SIGSTOP)
+        assert wait_until(lambda: stopped(bus.address.pid))
         try:
             with pytest.raises(UnreachableError, match=rf"does not answer.*kill -CONT {bus.address.pid}"):
                 await located(settings)
@@ -223,4 +224,4 @@ async def test_a_server_that_runs_and_does_not_answer_is_not_said_to_be_away(set
         finally:
             os.kill(bus.address.pid, signal.SIGCONT)
         assert [(check.state, f"process {bus.address.pid}" in check.found) for check in told] == [("fail", True)]
-    assert silent(settings.home_dir) is None
+        assert wait_until(lambda: silent(settings.home_dir) is None)

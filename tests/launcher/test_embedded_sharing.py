@@ -82,7 +82,7 @@ async def test_after_the_death_of_its_owner_the_next_command_starts_it_anew(
     await store(before["url"], "kept")
     launcher.process.kill()
     launcher.process.wait()
-    assert wait_until(lambda: find(settings.home_dir) is None, within_s=3)
+    assert wait_until(lambda: find(settings.home_dir) is None)
     async with EmbeddedBus(settings) as bus:
         assert bus.owned
         assert gone(before["bus"])

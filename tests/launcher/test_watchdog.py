@@ -4,6 +4,8 @@ import asyncio
 import threading
 import time
 
+from waiting import LIMIT_S
+
 from actors.launcher.watchdog import watched
 
 
@@ -23,7 +25,7 @@ async def test_a_loop_that_does_not_come_round_is_ended_with_the_place_where_it_
     told = Told()
 
     def hold_up() -> bool:
-        return told.once.wait(10)
+        return told.once.wait(LIMIT_S)
 
     with watched(0.05, told):
         assert hold_up()
@@ -34,9 +36,10 @@ async def test_a_loop_that_does_not_come_round_is_ended_with_the_place_where_it_
 
 async def test_a_loop_that_comes_round_now_and_then_is_left_alone() -> None:
     told = Told()
-    with watched(0.4, told):
-        until = time.monotonic() + 1.2
+    with watched(1.0, told):
+        until = time.monotonic() + 1.5
         while time.monotonic() < until:
+            time.sleep(0.05)  # noqa: ASYNC251  held up, but never for long
             await asyncio.sleep(0)
     assert told.reasons == []
 
@@ -52,5 +55,5 @@ async def test_the_watch_ends_with_the_block() -> None:
 def _no_watchdog() -> None:
     for thread in threading.enumerate():
         if thread.name == "watchdog":
-            thread.join(5)
+            thread.join(LIMIT_S)
             assert not thread.is_alive()

@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from waiting import LIMIT_S
+
 from actors.model.anthropic_api import AnthropicModel, Endpoint
 from actors.model.port import Block, Call, Reply, ToolSpec, Turn
 
@@ -100,7 +102,7 @@ def lines(log: Path) -> list[dict[str, Any]]:
 
 async def noted(log: Path, event: str) -> dict[str, Any]:
     """The first line of the log for that event, as soon as it is there."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(LIMIT_S):
         while True:
             if found := [line for line in lines(log) if line["event"] == event]:
                 return found[0]

@@ -10,6 +10,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from waiting import LIMIT_S
 
 from actors.model.anthropic_api import AnthropicModel, Endpoint
 from actors.model.port import Call, Turn
@@ -214,7 +215,7 @@ async def test_cancelling_closes_a_stream_at_once(tmp_path: Path) -> None:
     rules = script(Rule(stall_s=60, text=HELLO))
     async with offline_server(script=rules, log=log) as url, asking(url) as model:
         task = asyncio.create_task(model.call(question("hi"), said=lambda _: heard.set()))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(LIMIT_S):
             await heard.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

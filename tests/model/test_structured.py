@@ -1,7 +1,7 @@
 """Structured output is found wherever a model put it."""
 
 import json
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 from hypothesis import given
@@ -81,9 +81,9 @@ def test_a_fence_inside_a_string_does_not_end_the_object() -> None:
 
 
 def test_a_fence_with_nothing_behind_it_is_given_up_soon() -> None:
-    began = perf_counter()
+    began = process_time()
     assert structured(said("```json" + "\n" * 100_000), "plan") is None
-    assert perf_counter() - began < 2
+    assert process_time() - began < 2
 
 
 def test_halves_of_characters_do_not_get_through() -> None:

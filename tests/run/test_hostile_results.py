@@ -1,6 +1,6 @@
 """Whatever a worker writes, a run goes on: no word of it stops the supervisor, or counts for somebody else."""
 
-from time import perf_counter
+from time import process_time
 
 import pytest
 from run.folding import RUN, a_task, begun, followed, handed_out, result_of, running
@@ -20,9 +20,9 @@ def test_no_words_of_a_judge_hold_up_or_break_the_run(words: str) -> None:
     followed(state, view=JUDGE)
     handed_out(state, view=JUDGE)
     state.fold(verdict(words), 104.0)
-    began = perf_counter()
+    began = process_time()
     (judged,) = followed(state, view=JUDGE)
-    assert perf_counter() - began < 2
+    assert process_time() - began < 2
     assert isinstance(judged, Judged)
     assert [c.resolution for c in judged.contradictions] == ["", ""]
 

@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 from actor_processes import Stage, until
+from waiting import LIMIT_S
 
 from protocol.controls import Approve, Edit, Reject
 from protocol.events import (
@@ -32,7 +33,7 @@ def plan(*tasks: dict[str, Any], **more: Any) -> dict[str, Any]:
 async def answered(stage: Stage, text: str = "Say hello to Ada", **more: Any) -> Answer:
     run = await stage.client.submit(Request(text=text, **more))
     stage.last = run
-    return await asyncio.wait_for(run.answer(), 40)
+    return await asyncio.wait_for(run.answer(), LIMIT_S)
 
 
 async def events(stage: Stage, kind: type[Any]) -> list[Any]:
@@ -217,7 +218,7 @@ async def test_a_worker_called_judge_decides_and_its_verdict_survives_the_superv
     await stage.stored(run, Handoff, to_agent="judge")
     first.kill()
     await stage.supervisor()
-    answer = await asyncio.wait_for(run.answer(), 30)
+    answer = await asyncio.wait_for(run.answer(), LIMIT_S)
     assert (answer.status, answer.contradictions[0].resolution) == ("complete", "She goes, f is newer.")
     assert "She goes, f is newer." in answer.text
     assert len(await events(stage, Judging)) == len(await events(stage, Judged)) == 1
@@ -258,7 +259,7 @@ async def test_an_edited_plan_with_an_unknown_worker_is_refused_and_the_run_keep
     assert not any(isinstance(message, Handoff | GaveUp | Finished) for message in past)
     await asyncio.sleep(2.0)  # longer than the deadline: a person may take their time
     await run.control(Edit(plan=Plan(tasks=(Task(id="x", worker="echo", intent="say boo"),))))
-    assert (await asyncio.wait_for(run.answer(), 30)).status == "complete"
+    assert (await asyncio.wait_for(run.answer(), LIMIT_S)).status == "complete"
 
 
 async def test_a_reviewed_plan_waits_is_refused_edited_and_survives_its_supervisor(stage: Stage) -> None:
@@ -282,7 +283,7 @@ async def test_a_reviewed_plan_waits_is_refused_edited_and_survives_its_supervis
     await run.control(Edit(plan=Plan(tasks=(Task(id="x", worker="ghost.x", intent="i"),))))
     await until(lambda: _count(stage, run, Waiting, 3))
     await run.control(Approve())
-    answer = await asyncio.wait_for(run.answer(), 30)
+    answer = await asyncio.wait_for(run.answer(), LIMIT_S)
     assert answer.status == "complete"
     past = [entry.message for entry in await run.past()]
     assert sorted(m.task for m in past if isinstance(m, Handoff)) == ["b", "e"]
@@ -298,15 +299,15 @@ async def test_a_worker_that_keeps_failing_is_shunned_and_probed(stage: Stage) -
     await stage.supervisor()
     for _ in range(3):
         run = await stage.ask(Task(id="a", worker="fail", intent="x"))
-        assert (await asyncio.wait_for(run.answer(), 20)).status == "failed"
+        assert (await asyncio.wait_for(run.answer(), LIMIT_S)).status == "failed"
     run = await stage.ask(Task(id="a", worker="fail", intent="x", fallback="echo"))
-    answer = await asyncio.wait_for(run.answer(), 20)
+    answer = await asyncio.wait_for(run.answer(), LIMIT_S)
     assert answer.status == "complete", "the fallback did it, nobody asked the broken one"
     handed = [e.message.to_agent for e in await run.past() if isinstance(e.message, Handoff)]
     assert handed == ["echo"]
     probe = await stage.ask(Task(id="a", worker="fail", intent="x"))
     await stage.stored(probe, Waiting)
-    assert (await asyncio.wait_for(probe.answer(), 20)).status == "failed"
+    assert (await asyncio.wait_for(probe.answer(), LIMIT_S)).status == "failed"
     assert len([e for e in await probe.past() if isinstance(e.message, GaveUp)]) == 1
 
 

@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 from actor_processes import Stage
+from waiting import LIMIT_S
 
 from protocol.events import Condensed, Expired, Replanned, Retrying, Skipped, Synthesized
 from protocol.messages import Answer, Handoff, Plan, Request, Task
@@ -19,7 +20,7 @@ def planned(*tasks: dict[str, Any]) -> dict[str, Any]:
 
 async def answered(stage: Stage, **more: Any) -> Answer:
     stage.last = await stage.client.submit(Request(text="Say hello to Ada", **more))
-    return await asyncio.wait_for(stage.last.answer(), 40)
+    return await asyncio.wait_for(stage.last.answer(), LIMIT_S)
 
 
 async def events(stage: Stage, kind: type[Any]) -> list[Any]:

@@ -10,6 +10,7 @@ from typing import Any
 import nats
 import pytest
 from actor_processes import Stage, task, until
+from waiting import LIMIT_S
 
 from actors.dead_letter import DeadLetter, dead_letter, dead_letters, redrive
 from protocol.errors import InvalidError
@@ -104,7 +105,7 @@ async def test_what_cannot_run_ends_in_a_failed_answer_with_the_reason(
 
     async with stage.bus.subscribe(ALL_LOGS, heard):
         await publish(stage, json.dumps(request_).encode())
-        answer = (await asyncio.wait_for(answers.get(), 20)).answer
+        answer = (await asyncio.wait_for(answers.get(), LIMIT_S)).answer
     assert answer.status == "failed"
     assert reason in answer.text
 
@@ -123,7 +124,7 @@ async def test_a_request_for_a_team_nobody_serves_is_kept_until_somebody_does(st
     stage.environment["HANDOFF_TEAM"] = "later"
     stage.start("supervisor")
     stage.start("worker", "system.workers_for_tests:echo")
-    assert (await asyncio.wait_for(run.answer(), 20)).status == "complete"
+    assert (await asyncio.wait_for(run.answer(), LIMIT_S)).status == "complete"
 
 
 async def test_a_result_that_cannot_be_read_is_a_failed_attempt_not_a_hang(stage: Stage) -> None:
@@ -134,7 +135,7 @@ async def test_a_result_that_cannot_be_read_is_a_failed_attempt_not_a_hang(stage
     handoff = (await stage.stored(run, Handoff)).message
     assert isinstance(handoff, Handoff)
     await publish(stage, b"garbage", handoff.return_to)
-    answer = await asyncio.wait_for(run.answer(), 20)
+    answer = await asyncio.wait_for(run.answer(), LIMIT_S)
     assert answer.status == "failed"
     assert "cannot be read" in answer.text
 
@@ -143,7 +144,7 @@ async def test_an_output_too_big_for_a_message_travels_as_an_artifact(stage: Sta
     await stage.worker("big", "echo")
     await stage.supervisor()
     run = await stage.ask(task("a", "big"), Task(id="b", worker="echo", intent="got", depends_on=("a",)))
-    answer = await asyncio.wait_for(run.answer(), 20)
+    answer = await asyncio.wait_for(run.answer(), LIMIT_S)
     assert answer.status == "complete"
     assert "700,000 bytes, is the artifact" in answer.text
     name = answer.text.partition("is the artifact ")[2].partition(",")[0]
@@ -157,7 +158,7 @@ async def test_a_worker_that_is_not_there_is_waited_for(stage: Stage) -> None:
     run = await stage.ask(task("a", "echo", intent="late"))
     await stage.stored(run, Handoff)
     await stage.worker("echo")
-    assert (await asyncio.wait_for(run.answer(), 20)).text == "late"
+    assert (await asyncio.wait_for(run.answer(), LIMIT_S)).text == "late"
 
 
 async def test_failing_and_declining_workers_leave_the_rest_alone(stage: Stage) -> None:
@@ -166,7 +167,7 @@ async def test_failing_and_declining_workers_leave_the_rest_alone(stage: Stage) 
     run = await stage.ask(
         task("a", "fail"), task("b", "decline"), task("c", "echo", intent="fine"), task("d", "echo", "a")
     )
-    answer = await asyncio.wait_for(run.answer(), 20)
+    answer = await asyncio.wait_for(run.answer(), LIMIT_S)
     assert answer.status == "partial"
     assert "fine" in answer.text
     assert [gap.partition(" ")[0] for gap in answer.gaps] == ["a", "b", "d"]
@@ -175,22 +176,22 @@ async def test_failing_and_declining_workers_leave_the_rest_alone(stage: Stage) 
     assert "needs a (failed)" in answer.gaps[2]
 
 
-async def test_a_cancel_reaches_what_is_running_within_a_second(stage: Stage) -> None:
+async def test_a_cancel_reaches_what_is_running(stage: Stage) -> None:
     worker = await stage.worker("nap")
     await stage.supervisor()
-    run = await stage.ask(task("a", "nap", intent="60"))
+    run = await stage.ask(task("a", "nap", intent="3600"))
     await stage.stored(run, Handoff)
     await run.cancel("enough")
-    answer = await asyncio.wait_for(run.answer(), 5)
+    answer = await asyncio.wait_for(run.answer(), LIMIT_S)
     assert answer.status == "cancelled"
-    await until(lambda: b"task.cancelled" in worker.log.read_bytes(), within_s=1)
+    await until(lambda: b"task.cancelled" in worker.log.read_bytes())
 
 
 async def test_at_the_deadline_there_is_a_partial_answer(stage: Stage) -> None:
     await stage.worker("nap", "echo")
     await stage.supervisor()
-    run = await stage.ask(task("a", "nap", intent="60"), task("b", "echo", intent="in time"), deadline_s=1.0)
-    answer = await asyncio.wait_for(run.answer(), 10)
+    run = await stage.ask(task("a", "nap", intent="3600"), task("b", "echo", intent="in time"), deadline_s=1.0)
+    answer = await asyncio.wait_for(run.answer(), LIMIT_S)
     assert answer.status == "partial"
     assert answer.text == "in time"
     assert "not finished before the deadline" in answer.gaps[0]

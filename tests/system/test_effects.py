@@ -3,6 +3,7 @@
 import asyncio
 
 from actor_processes import Actor, Stage, task, until
+from waiting import LIMIT_S
 
 from actors.client import Run
 from protocol.steps import ModelCalled, Taken, ToolCalled
@@ -43,7 +44,7 @@ async def test_an_effect_with_a_key_is_not_repeated_after_kill_9(stage: Stage) -
     run = await killed_in_the_call(stage, "pager", "outbox/*.json")
     (before,) = (stage.directory / "outbox").glob("*.json")
     stamp = before.stat().st_mtime_ns
-    answer = await asyncio.wait_for(run.answer(), 30)
+    answer = await asyncio.wait_for(run.answer(), LIMIT_S)
     assert answer.status == "complete"
     (after,) = (stage.directory / "outbox").iterdir()
     assert (after.name, after.stat().st_mtime_ns) == (f"{run.id}.t.1.1.1.json", stamp)
@@ -55,7 +56,7 @@ async def test_an_effect_with_a_key_is_not_repeated_after_kill_9(stage: Stage) -
 async def test_an_effect_without_a_key_may_be_repeated_after_kill_9(stage: Stage) -> None:
     await one_call(stage, "shout")
     run = await killed_in_the_call(stage, "shouter", "shouts")
-    answer = await asyncio.wait_for(run.answer(), 30)
+    answer = await asyncio.wait_for(run.answer(), LIMIT_S)
     assert answer.status == "complete"
     assert (stage.directory / "shouts").read_text() == "help\nhelp\n", "docs/TOOLS.md says so"
 
@@ -67,7 +68,7 @@ async def test_a_tool_that_ends_its_process_is_given_up_after_two_deaths_and_the
     assert await first.ended() == 1
     assert await start(stage, "jumper").ended() == 1
     start(stage, "jumper")
-    answer = await asyncio.wait_for(run.answer(), 30)
+    answer = await asyncio.wait_for(run.answer(), LIMIT_S)
     assert answer.status == "complete"
     assert (stage.directory / "jumps").read_text() == "help\nhelp\n"
     past = await steps(run)
@@ -88,6 +89,6 @@ async def test_an_async_tool_that_blocks_ends_its_process_says_where_and_is_give
     assert "write it as a plain def" in said
     assert await start(stage, "dozer").ended() == 1
     start(stage, "dozer")
-    answer = await asyncio.wait_for(run.answer(), 30)
+    answer = await asyncio.wait_for(run.answer(), LIMIT_S)
     assert answer.status == "complete"
     assert (stage.directory / "naps").read_text() == "help\nhelp\n"

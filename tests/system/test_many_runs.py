@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 from actor_processes import Actor, Stage, task
+from waiting import LIMIT_S
 
 from actors.client import Run
 
@@ -27,7 +28,7 @@ async def test_a_thousand_runs_finish_and_memory_stays_flat(stage: Stage) -> Non
     grown: list[int] = []
     for batch in range(0, RUNS, AT_ONCE):
         runs: list[Run] = await asyncio.gather(*(stage.ask(*diamond) for _ in range(AT_ONCE)))
-        answers = await asyncio.wait_for(asyncio.gather(*(run.answer() for run in runs)), 60)
+        answers = await asyncio.wait_for(asyncio.gather(*(run.answer() for run in runs)), LIMIT_S)
         assert all(answer.status == "complete" for answer in answers)
         if batch + AT_ONCE == 200:
             grown = [memory_kib(actor) for actor in actors]

@@ -7,6 +7,7 @@ import urllib.request
 
 from actor_processes import Actor, Stage, task, until
 from servers import free_port
+from waiting import LIMIT_S
 
 
 def shown_by(actor: Actor) -> str:
@@ -28,7 +29,7 @@ async def test_prometheus_reads_what_happened(stage: Stage) -> None:
     supervisor, worker = await asyncio.gather(stage.supervisor(), stage.worker("echo", "fail"))
     assert shown_by(supervisor) != shown_by(worker)
     run = await stage.ask(task("a", "echo"), task("b", "fail"))
-    assert (await asyncio.wait_for(run.answer(), 30)).status == "partial"
+    assert (await asyncio.wait_for(run.answer(), LIMIT_S)).status == "partial"
 
     async def counted() -> bool:
         return 'handoff_runs_total{handoff_status="partial"' in await figures(shown_by(supervisor))

@@ -11,6 +11,7 @@ from typing import Any
 
 import nats
 from actor_processes import Stage, task, until
+from waiting import LIMIT_S
 
 PLAN = {"goal": "g", "tasks": [{"id": "e", "worker": "echo", "intent": "hello there", "success": "said"}]}
 
@@ -46,7 +47,7 @@ async def test_the_run_id_is_the_trace_id_in_the_headers(stage: Stage) -> None:
     sub = await nc.subscribe("handoff.stored.*.task.>")
     await nc.flush()
     run = await stage.ask(task("a", "echo"))
-    message = await sub.next_msg(timeout=10)
+    message = await sub.next_msg(timeout=LIMIT_S)
     await nc.close()
     version, trace, span, flags = (message.headers or {})["traceparent"].split("-")
     assert (version, trace, flags) == ("00", run.id, "01")
@@ -66,7 +67,7 @@ async def test_a_worker_without_our_code_takes_handoffs_and_returns_results(stag
 
         await until(listed)
         run = await stage.ask(task("a", "echo", intent="quiet"), task("b", "shouter", "a", intent="say"))
-        answer = await asyncio.wait_for(run.answer(), 20)
+        answer = await asyncio.wait_for(run.answer(), LIMIT_S)
         assert (answer.status, answer.text) == ("complete", "SAY QUIET")
     finally:
         raw.kill()

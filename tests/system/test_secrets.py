@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from actor_processes import Stage, task, until
 from collector import Collector, collector
+from waiting import LIMIT_S
 
 from actors.dead_letter import dead_letters
 from observability.redaction import forget, learn
@@ -85,8 +86,8 @@ async def test_a_canary_is_found_nowhere_but_in_what_was_said(stage: Stage, jaeg
         b"not a request",
         headers={"authorization": f"Bearer {IN_HEADER}", "traceparent": f"Bearer {IN_HEADER}"},
     )
-    assert (await asyncio.wait_for(run.answer(), 30)).status == "complete"
-    assert (await asyncio.wait_for(bad.answer(), 30)).status == "failed"
+    assert (await asyncio.wait_for(run.answer(), LIMIT_S)).status == "complete"
+    assert (await asyncio.wait_for(bad.answer(), LIMIT_S)).status == "failed"
     for one in (run, bad):
         expected = len(spans_of(one.id, await one.past()))
         await until(lambda one=one, expected=expected: len(jaeger.of(one.id)) >= expected)
@@ -124,7 +125,7 @@ async def test_content_is_told_only_to_who_asks_for_it(stage: Stage, jaeger: Col
     stage.environment |= {"CANARY": IN_TOOL, "HANDOFF_TRACE_CONTENT": "true"}
     await asyncio.gather(stage.supervisor(), stage.worker("keeper"))
     run = await stage.ask(text="Read it")
-    assert (await asyncio.wait_for(run.answer(), 30)).status == "complete"
+    assert (await asyncio.wait_for(run.answer(), LIMIT_S)).status == "complete"
     expected = len(spans_of(run.id, await run.past()))
     await until(lambda: len(jaeger.of(run.id)) >= expected)
     holding = {

@@ -1,14 +1,16 @@
-"""What nobody wants any more stops within a second, wherever it is: in a model call, a tool, a thread."""
+"""Work that is no longer wanted stops while it is under way: in a model call, a tool, a thread.
+
+What is stopped here would take an hour, so it ends in time only because it was stopped.
+"""
 
 import asyncio
 import json
 from typing import Any
 
 from actor_processes import Stage, until
+from waiting import LIMIT_S
 
-from actors.client import Run
 from protocol import streams, subjects
-from protocol.events import Replanned
 from protocol.messages import Plan, Request, Result, Task
 
 WORKERS = ("reader", "ponder", "dig", "block")
@@ -28,8 +30,8 @@ def left(stage: Stage) -> bool:
     return any(line["event"] == "gone" for line in lines)
 
 
-async def test_a_cancel_reaches_model_calls_tools_and_threads_within_a_second(stage: Stage) -> None:
-    slow = {"role": "worker", "contains": "reader for long", "delay_s": 30.0}
+async def test_a_cancel_reaches_model_calls_tools_and_threads_that_are_under_way(stage: Stage) -> None:
+    slow = {"role": "worker", "contains": "reader for long", "delay_s": 3600.0}
     await stage.model({"rules": [slow, agent("ponder", "wait_long"), agent("dig", "dig_long")]})
     await stage.worker(*WORKERS)
     await stage.supervisor()
@@ -39,42 +41,35 @@ async def test_a_cancel_reaches_model_calls_tools_and_threads_within_a_second(st
     await until(lambda: all(file.exists() for file in began))
     await until(lambda: any("reader for long" in line["last"] for line in stage.asked()))
     await run.cancel("enough")
-    async with asyncio.timeout(1.0):
-        await until(lambda: idle(stage))
-        await until(lambda: left(stage))
-        await until((stage.directory / "ponder.ended").exists)
-    assert (await asyncio.wait_for(run.answer(), 10)).status == "cancelled"
+    await until(lambda: idle(stage))
+    await until(lambda: left(stage))
+    await until((stage.directory / "ponder.ended").exists)
+    assert (await asyncio.wait_for(run.answer(), LIMIT_S)).status == "cancelled"
     assert not await stage.bus.read(streams.RUNS, subjects.run_work(run.id, "result"))
 
 
-async def test_a_task_that_a_new_plan_drops_stops_within_a_second_and_what_it_cost_is_counted(stage: Stage) -> None:
+async def test_a_task_that_a_new_plan_drops_is_stopped_and_what_it_cost_is_counted(stage: Stage) -> None:
     read = {"id": "read", "worker": "reader", "intent": "read every page", "success": "read"}
-    fix = {"id": "fix", "worker": "decline", "intent": "fix the bug in billing", "success": "fixed"}
-    ops = {"id": "ops", "worker": "nap", "intent": "1.5", "success": "slept through 1.5 seconds"}
+    fix = {"id": "fix", "worker": "reluctant", "intent": "fix the bug behind decline.gate", "success": "fixed"}
+    ops = {"id": "ops", "worker": "gated", "intent": "operate behind ops.gate", "success": "operated"}
     rules: list[dict[str, Any]] = [
-        {"role": "planner", "contains": "<why>", "plan": {"tasks": [ops]}, "delay_s": 1.5},
+        {"role": "planner", "contains": "<why>", "plan": {"tasks": [ops]}},
         {"role": "planner", "plan": {"tasks": [read, fix]}},
         {"role": "worker", "turns": 1, "tool_use": [{"name": "look_up", "input": {"page": 1}}]},
-        {"role": "worker", "turns": 3, "delay_s": 30.0},
+        {"role": "worker", "turns": 3, "delay_s": 3600.0},
     ]
     await stage.model({"rules": rules})
-    await stage.worker("reader", "decline", "nap")
+    await stage.worker("reader", "reluctant", "gated")
     await stage.supervisor()
     run = await stage.client.submit(Request(text="Fix billing"))
-    answer = await asyncio.wait_for(run.answer(), 20)
+    await until(lambda: sum(line["role"] == "worker" for line in stage.asked()) == 2)
+    (stage.directory / "decline.gate").touch()
+    dropped = (await stage.stored(run, Result, task="read")).message
+    assert isinstance(dropped, Result)
+    assert dropped.error is not None
+    assert dropped.error.kind == "cancelled"
+    (stage.directory / "ops.gate").touch()
+    answer = await asyncio.wait_for(run.answer(), LIMIT_S)
     assert (answer.status, answer.revisions, answer.gaps) == ("complete", 2, ())
-    dropped, stopped = await moments(run)
-    assert stopped - dropped < 1.0
     assert answer.spending["reader"].model_calls == 1
     assert answer.spending["reader"].tool_calls == 1
-
-
-async def moments(run: Run) -> tuple[float, float]:
-    """When the new plan was stored, and when the dropped task came back."""
-    past = await run.past()
-    (planned,) = [entry for entry in past if isinstance(entry.message, Replanned)]
-    (back,) = [entry for entry in past if isinstance(entry.message, Result) and entry.message.task == "read"]
-    assert isinstance(back.message, Result)
-    assert back.message.error is not None
-    assert back.message.error.kind == "cancelled"
-    return planned.time, back.time

@@ -10,10 +10,29 @@ from actors import Outcome, ToolServer, Worker, tool
 from protocol.errors import DeclinedError
 from protocol.messages import Fault, Handoff
 
+FOR_EVER_S = 3600.0
+"""Longer than any test waits: what takes so long ends only because it was stopped."""
+
 
 async def _nap(handoff: Handoff) -> str:
     await asyncio.sleep(float(handoff.intent))
     return str(os.getpid())
+
+
+async def _opened(gate: str) -> None:
+    """Wait until the test makes a file of that name."""
+    while not Path(gate).exists():  # noqa: ASYNC240  a look at a file
+        await asyncio.sleep(0.02)
+
+
+async def _gated(handoff: Handoff) -> str:
+    await _opened(handoff.intent.split()[-1])
+    return "the gate is open"
+
+
+async def _decline_gated(handoff: Handoff) -> str:
+    await _opened(handoff.intent.split()[-1])
+    raise DeclinedError("not my kind of work")
 
 
 async def _echo(handoff: Handoff) -> str:
@@ -58,7 +77,7 @@ def _mark(name: str) -> None:
 
 def _block(handoff: Handoff) -> str:
     _mark("block.began")
-    time.sleep(20)
+    time.sleep(FOR_EVER_S)
     return "too late"
 
 
@@ -67,7 +86,7 @@ async def wait_long() -> str:
     """Wait for a long time."""
     _mark("ponder.began")
     try:
-        await asyncio.sleep(20)
+        await asyncio.sleep(FOR_EVER_S)
     finally:
         _mark("ponder.ended")
     return "too late"
@@ -77,7 +96,7 @@ async def wait_long() -> str:
 def dig_long() -> str:
     """Dig for a long time, in a thread."""
     _mark("dig.began")
-    time.sleep(20)
+    time.sleep(FOR_EVER_S)
     return "too late"
 
 
@@ -123,6 +142,8 @@ def _leaky(handoff: Handoff) -> str:
 
 
 nap = Worker("nap", summary="Sleeps.", run=_nap, concurrency=4)
+gated = Worker("gated", summary="Waits for a file of the test.", run=_gated)
+reluctant = Worker("reluctant", summary="Declines once a file of the test is there.", run=_decline_gated)
 echo = Worker("echo", summary="Repeats.", run=_echo)
 noop = Worker("noop", summary="Does nothing.", run=_noop, concurrency=64)
 fail = Worker("fail", summary="Fails.", run=_fail)

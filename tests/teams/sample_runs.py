@@ -5,6 +5,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
+from waiting import LIMIT_S
+
 from actors.bus.memory import MemoryBus, MemoryServer
 from actors.client import Client
 from actors.clock import SystemClock
@@ -21,7 +23,7 @@ from protocol.messages import Answer, Handoff, Result
 from protocol.steps import ConfirmAsked, ToolCalled
 from tests.model.asking import asking
 
-WAIT_S = 60.0
+WAIT_S = LIMIT_S
 
 
 class Ran(NamedTuple):

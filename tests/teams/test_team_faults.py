@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from writing import ANN, BOB, TOP, faults_of, write_team
 
@@ -192,7 +192,7 @@ TABLES = st.dictionaries(KEYS, VALUES, max_size=6) | st.fixed_dictionaries(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(TABLES)
 @example({"name": "x", "summary": "x", "workers": [{"name": "a", "summary": "b", "tools": ["mcp:a"]}], "mcp": {"a": 5}})
 def test_whatever_a_table_holds_only_a_team_or_a_refusal_comes_out(values: dict[str, Any]) -> None:
@@ -207,7 +207,6 @@ def test_whatever_a_table_holds_only_a_team_or_a_refusal_comes_out(values: dict[
             teams.find(str(file))
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=200) | st.text(alphabet='[]{}=",.\n ab1#\\', max_size=80).map(str.encode))
 def test_whatever_bytes_a_file_holds_they_are_refused(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:

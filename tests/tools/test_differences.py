@@ -31,6 +31,6 @@ async def test_texts_without_a_difference_are_said_to_be_the_same(after: str, to
 async def test_texts_that_would_take_for_ever_are_refused_and_the_longest_allowed_are_quick() -> None:
     with pytest.raises(ToolError, match="compare parts"):
         await diff_texts.call({"before": "x\n" * 3_001, "after": ""})
-    began = time.monotonic()
+    began = time.process_time()
     await diff_texts.call({"before": "x\ny\n" * 1_500, "after": "y\nx\n" * 1_500})
-    assert time.monotonic() - began < 20
+    assert time.process_time() - began < 20

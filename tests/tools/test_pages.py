@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from waiting import LIMIT_S
 from web import Asked, reply, site
 
 from actors.settings import Settings
@@ -254,7 +255,7 @@ def test_a_server_that_drips_is_given_up_in_time(headers_first: bool) -> None:
             fetch(f"http://example.com:{web.port}/", here(time_s=0.3))
     finally:
         stop.set()
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < LIMIT_S
 
 
 @pytest.mark.parametrize(
@@ -327,7 +328,7 @@ def test_no_html_is_too_broken_to_read(source: str) -> None:
 @pytest.mark.parametrize("piece", ["<!--", "<a", "</", "<?", "<![CDATA[", "<svg></p>"])
 def test_html_that_would_keep_a_thread_busy_for_hours_is_given_up(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_text, "TIME_S", 0.05)
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(ToolError, match="its HTML is broken"):
         text_of(piece * (2_000_000 // len(piece)))
-    assert time.monotonic() - began < 5.0
+    assert time.process_time() - began < 5.0

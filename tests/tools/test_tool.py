@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import msgspec
 import pytest
+from waiting import LIMIT_S
 
 from actors.tools import attempt
 from actors.tools.given import CallKey, FromSetting
@@ -193,7 +194,7 @@ async def test_calls_that_hang_do_not_pile_up_without_end(monkeypatch: pytest.Mo
         await hang.call({})
     hanging = [thread for thread in threading.enumerate() if thread.name == "tool-hang"]
     release.set()
-    await asyncio.to_thread(lambda: [thread.join(10) for thread in hanging])
+    await asyncio.to_thread(lambda: [thread.join(LIMIT_S) for thread in hanging])
     assert await hang.call({}) == "free"
 
 
@@ -261,7 +262,7 @@ async def test_a_plain_function_that_hangs_is_given_up_and_other_calls_go_on() -
 
 
 async def test_plain_functions_run_beside_the_loop_and_beside_each_other() -> None:
-    meeting = threading.Barrier(2, timeout=5)
+    meeting = threading.Barrier(2, timeout=LIMIT_S)
 
     @tool
     def meet() -> str:
@@ -303,10 +304,10 @@ def test_a_thread_that_ends_after_its_loop_disturbs_nobody() -> None:
     with pytest.raises(ToolError):
         asyncio.run(slow.call({}))
     release.set()
-    assert ended.wait(5)
+    assert ended.wait(LIMIT_S)
     for thread in threading.enumerate():
         if thread.name == "tool-slow":
-            thread.join(5)
+            thread.join(LIMIT_S)
 
 
 @tool(effect=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from actor_processes import until
+from waiting import LIMIT_S
 
 from actors.clock import SystemClock
 from actors.tools.server import ToolServer
@@ -25,8 +26,8 @@ HONEST = (sys.executable, str(HERE / "honest_server.py"))
 LYING = (sys.executable, str(HERE / "lying_server.py"))
 
 
-def honest(**more: Any) -> ToolServer:
-    return ToolServer("desk", command=HONEST, **more)
+def honest(*, timeout_s: float = 2 * LIMIT_S, **more: Any) -> ToolServer:
+    return ToolServer("desk", command=HONEST, timeout_s=timeout_s, **more)
 
 
 def borrowed(*servers: ToolServer) -> "AbstractAsyncContextManager[Toolbox]":
@@ -63,7 +64,7 @@ def names(box: Toolbox) -> list[str]:
 
 
 async def soon(condition: Callable[[], bool]) -> None:
-    await until(condition, within_s=30)
+    await until(condition)
 
 
 @contextmanager

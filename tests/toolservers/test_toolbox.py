@@ -4,9 +4,13 @@ import asyncio
 import os
 import signal
 import socket
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from actor_processes import until
+from waiting import LIMIT_S
 
 from actors.clock import SystemClock
 from actors.teams.checking import server
@@ -14,7 +18,7 @@ from actors.teams.form import ServerTable
 from actors.tools.server import ToolServer
 from actors.tools.tool import tool
 from actors.toolservers import keeper, toolbox
-from actors.toolservers.toolbox import borrowing
+from actors.toolservers.toolbox import Toolbox, borrowing
 from protocol.errors import ToolError
 from tests.toolservers.borrowed import (
     HONEST,
@@ -39,6 +43,22 @@ def alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker waits for its servers as long as a test does: on a busy machine they start slowly."""
+    monkeypatch.setattr(toolbox, "START_S", LIMIT_S)
+    for name in ("LOOK_S", "PATIENCE_S"):
+        monkeypatch.setattr(keeper, name, LIMIT_S)
+
+
+async def hurried(box: Toolbox, name: str, time_s: float, **arguments: Any) -> str:
+    """What the model is told of a call that gets only so much time."""
+    lent = next(tool for tool in box if tool.name == name)
+    with pytest.raises(ToolError) as told:
+        await replace(lent, timeout_s=time_s).call(arguments)
+    return str(told.value)
 
 
 @pytest.fixture
@@ -126,7 +146,7 @@ async def test_an_image_is_named_and_not_dumped() -> None:
 
 async def test_a_server_killed_in_mid_call_fails_that_call_and_is_started_again(tmp_path: Path) -> None:
     async with borrowed(honest()) as box:
-        call = asyncio.create_task(refused(box, "desk_nap", seconds=60, noted_in=str(tmp_path / "pid")))
+        call = asyncio.create_task(refused(box, "desk_nap", seconds=600, noted_in=str(tmp_path / "pid")))
         pid = int(await text_in(tmp_path / "pid"))
         os.kill(pid, signal.SIGKILL)
         assert "died while this ran" in await call
@@ -144,18 +164,20 @@ async def test_a_server_killed_while_idle_is_started_again_before_the_next_call(
 
 
 async def test_a_call_that_takes_too_long_is_given_up_and_the_server_is_kept() -> None:
-    async with borrowed(honest(timeout_s=0.5)) as box:
+    async with borrowed(honest()) as box:
         pid = (await use(box, "desk_whoami")).split()[0]
-        assert "longer than 0.5 s" in await refused(box, "desk_nap", seconds=60)
+        assert "longer than 0.3 s" in await hurried(box, "desk_nap", 0.3, seconds=600)
         assert (await use(box, "desk_whoami")).split()[0] == pid
 
 
 async def test_a_server_that_is_stopped_altogether_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeper, "LOOK_S", 0.5)
-    async with borrowed(honest(timeout_s=2.0)) as box:
+    async with borrowed(honest()) as box:
         pid = int((await use(box, "desk_whoami")).split()[0])
         os.kill(pid, signal.SIGSTOP)
-        assert "longer than 2 s" in await refused(box, "desk_add", first=1, second=1)
+        monkeypatch.setattr(keeper, "LOOK_S", 0.2)
+        assert "longer than 0.2 s" in await hurried(box, "desk_add", 0.2, first=1, second=1)
+        await soon(lambda: not box.keepers[0].there)
+        monkeypatch.setattr(keeper, "LOOK_S", LIMIT_S)
         await soon(lambda: not alive(pid))
         await soon(lambda: box.keepers[0].there)
         assert not (await use(box, "desk_whoami")).startswith(f"{pid} ")
@@ -246,19 +268,18 @@ async def test_answers_that_are_not_valid_fail_the_call_and_nothing_else() -> No
 
 
 async def test_a_server_behind_a_url_is_used_and_found_again_after_it_died(port: int, tmp_path: Path) -> None:
-    server = ToolServer("desk", url=f"http://127.0.0.1:{port}/mcp")
+    server = ToolServer("desk", timeout_s=2 * LIMIT_S, url=f"http://127.0.0.1:{port}/mcp")
     async with borrowed(server) as box:
         assert names(box) == [], "nobody is there yet"
         with served_over_http(port, tmp_path / "first") as process:
             await soon(lambda: "desk_add" in names(box))
             assert await use(box, "desk_add", first=1, second=2) == "3"
-            call = asyncio.create_task(refused(box, "desk_nap", seconds=60, noted_in=str(tmp_path / "pid")))
+            call = asyncio.create_task(refused(box, "desk_nap", seconds=600, noted_in=str(tmp_path / "pid")))
             await text_in(tmp_path / "pid")
             process.kill()
             assert "died while this ran" in await call
         with served_over_http(port, tmp_path / "second"):
-            while not await answers(port):
-                await asyncio.sleep(0.05)
+            await until(lambda: answers(port))
             assert await use(box, "desk_add", first=2, second=2) == "4"
 
 

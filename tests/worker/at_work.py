@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
+from waiting import LIMIT_S
 
 from actors.bus.memory import MemoryBus, MemoryServer
 from actors.clock import SystemClock
@@ -85,13 +86,13 @@ class Desk:
         process.give_model(model)
         working = asyncio.create_task(process.run(stop))
         try:
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(LIMIT_S):
                 while not self._stored(self.address.result):
                     assert not working.done(), "the worker ended"
                     await asyncio.sleep(0.005)
         finally:
             stop.set()
-            await asyncio.wait({working}, timeout=5)
+            await asyncio.wait({working}, timeout=LIMIT_S)
         (result,) = self._stored(self.address.result)
         steps = [codec.decode_step(data) for data in self._stored(self.address.steps)]
         return Done(codec.decode(result, Result), steps, model.calls)

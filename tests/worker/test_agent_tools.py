@@ -204,6 +204,7 @@ async def test_an_argument_can_come_from_the_settings_and_never_from_the_model()
 
 async def test_calls_of_one_turn_run_at_once_but_never_more_than_eight() -> None:
     running = most = 0
+    eight = asyncio.Event()
 
     @tool
     async def meet() -> str:
@@ -211,7 +212,9 @@ async def test_calls_of_one_turn_run_at_once_but_never_more_than_eight() -> None
         nonlocal running, most
         running += 1
         most = max(most, running)
-        await asyncio.sleep(0.02)
+        if running == 8:
+            asyncio.get_running_loop().call_later(0.02, eight.set)  # a ninth would come now
+        await eight.wait()
         running -= 1
         return ""
 
