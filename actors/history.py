@@ -13,7 +13,11 @@ from protocol.events import Approved, Event, Finished, Planned, PlanRejected, Re
 from protocol.ids import derived_run_id, is_run_id
 from protocol.messages import Answer, Plan, Request, Result
 
-SHORTEST = 6
+SHORTEST = 4
+LAST = "last"
+RECENT = 20
+"""Among how many runs with the newest messages the one that was asked last is looked for."""
+
 HEX = frozenset("0123456789abcdef")
 
 RunStatus = Literal["waiting", "planning", "review", "running", "complete", "partial", "failed", "cancelled"]
@@ -57,11 +61,13 @@ async def waiting_requests(bus: Bus) -> dict[str, Summary]:
 
 
 async def find_run(bus: Bus, given: str) -> str:
-    """The run that is meant by its id or the beginning of it; InvalidError if there is none, or more than one."""
+    """The run with this id or these first digits, or the one asked last; InvalidError if there is none, or several."""
     start = given.strip().lower()
+    if start == LAST:
+        return await _last_run(bus)
     if not set(start) <= HEX or not SHORTEST <= len(start) <= 32:
         raise InvalidError(
-            [f"{given[:64]!r} is not the id of a run: give 32 hex digits, or the first {SHORTEST} or more"]
+            [f"{given[:64]!r} is not the id of a run: give 32 hex digits, the first {SHORTEST} or more, or {LAST}"]
         )
     if is_run_id(start) and await bus.last(streams.RUNS, [subjects.log(start)]):
         return start
@@ -72,6 +78,13 @@ async def find_run(bus: Bus, given: str) -> str:
     if not matching:
         raise InvalidError([f"there is no run {start}: see `handoff runs`"])
     raise InvalidError([f"{start} may be any of {len(matching)} runs: {', '.join(matching[:5])}"])
+
+
+async def _last_run(bus: Bus) -> str:
+    recent = await newest(bus, RECENT)
+    if not recent:
+        raise InvalidError(['there is no run yet: begin with handoff ask "..."'])
+    return recent[0].run
 
 
 async def answer_of(bus: Bus, run: str) -> Answer | None:

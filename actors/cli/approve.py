@@ -50,7 +50,7 @@ class Options(TypedDict):
 @click.option("--by", metavar="NAME", help="Who says so, if not the user of this process.")
 @placed
 def approve(place: Place, run: str, **options: Unpack[Options]) -> int:
-    """Approve the plan of RUN (its id, or the first 6 characters or more), which waits because of `--review`.
+    """Approve the plan of RUN (its id, its first 4 digits or more, or `last`), which waits because of `--review`.
 
     With --task, let the tool run that the worker of that task waits with (`handoff inbox` shows it), or --deny it.
     """

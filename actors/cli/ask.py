@@ -13,12 +13,13 @@ import msgspec
 from actors.artifacts import whole_text
 from actors.cli.answer import tell_summary, write_markdown
 from actors.cli.exit_code import INTERRUPTED, OF_STATUS
+from actors.cli.failure import CommandError
 from actors.cli.follow import CANCEL_S, follow, view_of
-from actors.cli.given import STDIN, read_plan, read_text
+from actors.cli.given import STDIN, read_plan, read_request, read_text
 from actors.cli.interrupt import Interrupt, interruptible
 from actors.cli.opening import Wanted, opened
 from actors.cli.options import POSITIVE, Place, json_option, placed
-from actors.cli.terminal import tell, write, write_json
+from actors.cli.terminal import write, write_json
 from actors.cli.wording import about
 from actors.client import Client, Run, checked
 from actors.launcher.embedded import find
@@ -40,7 +41,7 @@ class Options(TypedDict):
 
 
 @click.command()
-@click.argument("text", default="")
+@click.argument("text", required=False)
 @click.option("--data", type=click.Path(path_type=Path), help="Folder that the team's tools work on.")
 @click.option("--plan", metavar="FILE", help="Run this plan (JSON, - for standard input) instead of planning.")
 @click.option("--no-synthesis", is_flag=True, help="The results as they are, without a text made of them.")
@@ -50,8 +51,8 @@ class Options(TypedDict):
 @click.option("--no-start", is_flag=True, help="Use only what is running; start nothing.")
 @json_option
 @placed
-def ask(place: Place, text: str, **options: Unpack[Options]) -> int:
-    """Ask TEXT (- for standard input), watch the work, and get one answer.
+def ask(place: Place, text: str | None, **options: Unpack[Options]) -> int:
+    """Ask TEXT, watch the work, and get one answer. TEXT comes from standard input if it is - or left out.
 
     Starts an embedded bus and the team if none is running, and stops them at the end. Ctrl-C cancels the run.
     """
@@ -75,14 +76,12 @@ class Asking(msgspec.Struct, frozen=True):
     verbose: bool
 
 
-def _request(text: str, settings: Settings, options: Options) -> Request:
+def _request(text: str | None, settings: Settings, options: Options) -> Request:
     plan = options["plan"]
     if text == STDIN and plan == STDIN:
         raise click.UsageError("The text and the plan cannot both come from standard input.")
-    if not text.strip() and not plan:
-        raise click.UsageError('Say what you want: handoff ask "Which region grew fastest?"')
     request = Request(
-        text=read_text(text),
+        text=read_text(text or "") if plan else read_request(text),
         team=settings.team,
         plan=read_plan(plan) if plan else None,
         synthesis=not options["no_synthesis"],
@@ -90,7 +89,8 @@ def _request(text: str, settings: Settings, options: Options) -> Request:
         review=options["review"],
     )
     if not request.text.strip() and not plan:
-        raise click.UsageError("Nothing came on standard input.")
+        nothing = "Nothing came on standard input. " if text == STDIN else ""
+        raise click.UsageError(f'{nothing}Say what you want: handoff ask "Which region grew fastest?"')
     return request
 
 
@@ -110,8 +110,7 @@ async def _ask(wanted: Wanted, request: Request, options: Options, asking: Askin
             await _nobody_listens(run)
             raise
         if answer is None:
-            tell(f"run {run.id} has not ended yet: see handoff show {run.id[:8]}")
-            return INTERRUPTED
+            raise CommandError([f"run {run.id} has not ended yet: see handoff show {run.id[:8]}"], INTERRUPTED)
         answer = msgspec.structs.replace(answer, text=await whole_text(bus, answer))
         if options["as_json"]:
             write_json(answer)

@@ -20,7 +20,7 @@ WAIT_S = 5.0
 @click.option("--reason", default="", help="Why, for the record.")
 @placed
 def cancel(place: Place, run: str, reason: str) -> int:
-    """End RUN (its id, or the first 6 characters or more); what is done so far stays in its answer."""
+    """End RUN (its id, the first 4 digits or more, or `last`); what is done so far stays in its answer."""
     settings = place.reading_settings()
 
     async def work(bus: JetStreamBus) -> int:

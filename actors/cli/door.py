@@ -1,18 +1,20 @@
 """The one door out: every way in which a command can end becomes an exit code and words for a person."""
 
+import contextlib
 import logging
 import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from actors.cli.app import handoff
-from actors.cli.exit_code import FAILED, INTERRUPTED, UNREACHABLE, USAGE
-from protocol.errors import DeniedError, HandoffError, InvalidError, UnreachableError
+from actors.cli.exit_code import FAILED, INTERRUPTED
+from actors.cli.failure import KINDS, CommandError, as_data, code_of, kind_of
+from protocol.errors import InvalidError
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -21,29 +23,60 @@ def run(arguments: Sequence[str]) -> int:
         if hasattr(stream, "reconfigure"):  # a narrow encoding must not cost the answer
             stream.reconfigure(errors="replace")  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
     notes: dict[str, Any] = {}
+    ending = _ending(arguments, notes)
+    if ending.code and _wants_json(arguments) and not notes.get("wrote_json"):
+        _write_failure(ending)
+    return ending.code
+
+
+class Ending(NamedTuple):
+    """How a command ended: its exit code, and for a failure its kind and what was said about it."""
+
+    code: int
+    kind: str = ""
+    messages: Sequence[str] = ()
+
+
+def _ending(arguments: Sequence[str], notes: dict[str, Any]) -> Ending:
     try:
         code = handoff.main(list(arguments), prog_name="handoff", standalone_mode=False, obj=notes)
         sys.stdout.flush()
     except click.ClickException as error:
         error.show()
-        return error.exit_code
+        return Ending(error.exit_code, "usage", [error.format_message()])
     except (click.Abort, KeyboardInterrupt):
-        return INTERRUPTED
+        return Ending(INTERRUPTED)
     except Exception as error:  # noqa: BLE001  the one door: whatever comes is told to a person, and kept
         return _told(error, notes.get("home"))
-    return code or 0
+    return Ending(code or 0)
 
 
-def _told(error: Exception, home: Path | None) -> int:
+def _wants_json(arguments: Sequence[str]) -> bool:
+    """Whether the output is for a program; a command line that cannot be parsed may say so, too."""
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return "--json" in options
+
+
+def _write_failure(ending: Ending) -> None:
+    from actors.cli.terminal import write_json
+
+    with contextlib.suppress(BrokenPipeError):
+        write_json(as_data(ending.kind or KINDS.get(ending.code, "failed"), ending.code, ending.messages))
+        sys.stdout.flush()
+
+
+def _told(error: Exception, home: Path | None) -> Ending:
     causes = list(_leaves(error))
-    codes = {_code(cause) for cause in causes}
-    if None in codes:
+    codes = [(code_of(cause), cause) for cause in causes]
+    if any(code is None for code, _ in codes):
         return _unexpected(error, home)
     from actors.cli.terminal import tell
 
-    for line in dict.fromkeys(line for cause in causes for line in _lines(cause)):
+    lines = list(dict.fromkeys(line for cause in causes for line in _lines(cause)))
+    for line in lines:
         tell(f"handoff: {line}")
-    return min(code for code in codes if code is not None)
+    code, cause = min(((code, cause) for code, cause in codes if code is not None), key=lambda pair: pair[0])
+    return Ending(code, kind_of(cause, code), lines)
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
@@ -54,25 +87,10 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
         yield error
 
 
-def _code(error: BaseException) -> int | None:
-    """The exit code for an error that has words of its own; None for one that nobody foresaw."""
-    match error:
-        case InvalidError():
-            return USAGE
-        case UnreachableError() | DeniedError():
-            return UNREACHABLE
-        case HandoffError():
-            return FAILED
-        case BrokenPipeError():
-            return FAILED
-        case OSError() if error.strerror:
-            return FAILED
-        case _:
-            return None
-
-
 def _lines(error: BaseException) -> Sequence[str]:
     match error:
+        case CommandError():
+            return error.messages
         case InvalidError():
             return error.faults
         case BrokenPipeError():
@@ -85,7 +103,7 @@ def _lines(error: BaseException) -> Sequence[str]:
             return [str(error) or type(error).__name__]
 
 
-def _unexpected(error: Exception, home: Path | None) -> int:
+def _unexpected(error: Exception, home: Path | None) -> Ending:
     """Keep the details where they can be found, and say so in one line."""
     file = _log_file(home)
     handler = logging.FileHandler(file, encoding="utf-8")
@@ -98,7 +116,7 @@ def _unexpected(error: Exception, home: Path | None) -> int:
     handler.close()
     what = " ".join(f"{type(error).__name__}: {error}".split())[:300]
     sys.stderr.write(f"handoff: unexpected error, {what}\nhandoff: the details are in {file}\n")
-    return FAILED
+    return Ending(FAILED, "unexpected", [what, f"the details are in {file}"])
 
 
 def _log_file(home: Path | None) -> Path:

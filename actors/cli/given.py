@@ -25,6 +25,13 @@ def read_text(argument: str) -> str:
         raise InvalidError([f"what came on standard input is not UTF-8: {error.reason}"]) from error
 
 
+def read_request(argument: str | None) -> str:
+    """The text of a request. Without an argument it comes from standard input, unless that is a terminal."""
+    if argument is None:
+        argument = "" if sys.stdin is None or sys.stdin.isatty() else STDIN  # pyright: ignore[reportUnnecessaryComparison]
+    return read_text(argument)
+
+
 def read_plan(argument: str) -> Plan:
     """The plan in a file; `-` stands for standard input. InvalidError with everything that does not fit."""
     if argument == STDIN:

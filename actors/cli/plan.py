@@ -3,8 +3,8 @@
 import click
 
 from actors.bus.jetstream import JetStreamBus
-from actors.cli.exit_code import FAILED
-from actors.cli.given import read_text
+from actors.cli.failure import CommandError
+from actors.cli.given import read_request
 from actors.cli.interrupt import Interrupt, interruptible
 from actors.cli.opening import Wanted, opened
 from actors.cli.options import Place, json_option, placed
@@ -22,18 +22,20 @@ from protocol.messages import Request
 
 
 @click.command()
-@click.argument("text", default="")
+@click.argument("text", required=False)
 @json_option
 @placed
-def plan(place: Place, text: str, *, as_json: bool) -> int:
-    """Print the plan for TEXT (- for standard input) as JSON, --json or not. `handoff ask --plan FILE` runs it.
+def plan(place: Place, text: str | None, *, as_json: bool) -> int:
+    """Print the plan for TEXT as JSON, --json or not. `handoff ask --plan FILE` runs it.
+
+    TEXT comes from standard input if it is - or left out.
 
     Plans with the workers that are alive; starts a bus and the team for it if none is running. What the plan will come
     to is told on standard error.
     """
     del as_json  # a plan has no other form
     settings = place.settings()
-    request = Request(text=read_text(text))
+    request = Request(text=read_request(text))
     if not request.text.strip():
         raise click.UsageError('Say what you want: handoff plan "Which region grew fastest?"')
     request = checked(request, settings)
@@ -48,9 +50,7 @@ async def _plan(wanted: Wanted, request: Request, interrupt: Interrupt) -> int:
         write_json(outcome.plan)
         tell(estimated(outcome))
         return 0
-    for fault in outcome.faults:
-        tell(f"handoff: no plan: {fault.removeprefix('there is no plan: ')}")
-    return FAILED
+    raise CommandError([f"no plan: {fault.removeprefix('there is no plan: ')}" for fault in outcome.faults])
 
 
 async def _planned(bus: JetStreamBus, settings: Settings, request: Request) -> Planned | PlanRejected:

@@ -32,7 +32,7 @@ SHORT_LINES, SHORT_CHARS = 6, 600
 @json_option
 @placed
 def show(place: Place, run: str, *, full: bool, as_json: bool) -> int:
-    """Everything about RUN: its id, or the first 6 characters or more."""
+    """Everything about RUN: its id, the first 4 digits or more, or `last`."""
     limits = Limits(attempts=place.reading_settings().attempts)
 
     async def work(bus: JetStreamBus) -> int:

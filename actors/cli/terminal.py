@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
+import click
 import msgspec
 
 if TYPE_CHECKING:  # rich is loaded for a terminal alone
@@ -46,7 +47,9 @@ def write_words(text: str) -> None:
 
 
 def write_json(value: object) -> None:
-    """Write a result as JSON on standard output."""
+    """Write a result as JSON on standard output, and note that there is one."""
+    if context := click.get_current_context(silent=True):
+        context.find_root().ensure_object(dict)["wrote_json"] = True
     sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
 
 

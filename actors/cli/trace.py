@@ -38,7 +38,7 @@ STYLES = {"": "", "bad": "red", "odd": "yellow", "dim": "dim"}
 @json_option
 @placed
 def trace(place: Place, run: str, **wanted: object) -> int:
-    """RUN as one trace: its id, or the first 6 characters or more. Also of a run that goes on or was cut off.
+    """RUN as one trace: its id, the first 4 digits or more, or `last`. Also of a run that goes on or was cut off.
 
     tree is for the terminal. json is every step with its times, its cost and who did it. otlp is a file that Jaeger's
     page opens (Search, Upload). html is one page that opens without a network.

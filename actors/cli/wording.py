@@ -20,11 +20,14 @@ def judged(answer: Answer) -> str:
 
 
 def timed(answer: Answer) -> str:
-    """Wall time against the time that the tasks take one after the other, on one line."""
+    """Wall time on one line, and if tasks ran in parallel, the time that they take one after the other."""
     timing = answer.timing
+    took = f"{answer.status} in {seconds(timing.wall_s)}"
+    if timing.sequential_s <= timing.critical_path_s:
+        return took
     return " · ".join(
         [
-            f"{answer.status} in {seconds(timing.wall_s)}",
+            took,
             f"sequential {seconds(timing.sequential_s)}",
             f"speed-up {timing.speedup:.2f}x",
             f"critical path {seconds(timing.critical_path_s)}",

@@ -129,10 +129,20 @@ def _text(state: RunState) -> str:
         return "The run was cancelled before there was a result."
     gaps = gaps_of(state)
     if state.plan is None:
-        hopeless = bool(state.rejections) and state.rejections[-1].hopeless
-        unread = state.proposed is not None
-        return ("" if hopeless else "Nothing was done: " if unread else "No plan could be made: ") + "; ".join(gaps)
+        return _without_plan(state) + "; ".join(gaps)
     return "" if completed(state) else "No task was completed: " + "; ".join(gaps)
+
+
+def _without_plan(state: RunState) -> str:
+    """How the text of a run begins that never had an approved plan."""
+    if state.rejections and state.rejections[-1].hopeless:
+        return ""
+    if state.proposed is not None:
+        return "Nothing was done: "
+    brought = state.request is not None and state.request.plan is not None
+    if brought and not any(rejection.reviewed for rejection in state.rejections):
+        return "Your plan cannot run: "
+    return "No plan could be made: "
 
 
 def _verdicts(state: RunState) -> str:

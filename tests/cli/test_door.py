@@ -3,6 +3,7 @@ import sys
 from importlib.abc import MetaPathFinder
 from pathlib import Path
 
+import click
 import pytest
 
 from actors.cli import main
@@ -98,3 +99,61 @@ def test_a_slip_of_the_pen_is_answered_with_what_may_be_meant(here: Here) -> Non
 
 def test_the_version_is_told(here: Here) -> None:
     assert here("--version").out.startswith("handoff 0.")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "kind", "messages"),
+    [
+        (InvalidError(["one", "two"]), 2, "invalid", ["one", "two"]),
+        (UnreachableError("no bus"), 3, "unreachable", ["no bus"]),
+        (DeniedError("not you"), 3, "denied", ["not you"]),
+        (BusError("full"), 1, "failed", ["full"]),
+        (KeyboardInterrupt(), 130, "interrupted", []),
+        (click.UsageError("say more"), 2, "usage", ["say more"]),
+        (ExceptionGroup("all", [UnreachableError("gone"), InvalidError(["one"])]), 2, "invalid", ["gone", "one"]),
+    ],
+)
+def test_with_json_an_error_is_data_on_standard_output_too(
+    here: Here, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, kind: str, messages: list[str]
+) -> None:
+    failing(monkeypatch, error)
+    ended = here("x", "--json")
+    assert ended.code == code
+    assert ended.data == {"error": {"kind": kind, "exit_code": code, "messages": messages}}
+    assert all(message in ended.err for message in messages)
+
+
+def test_with_json_an_unexpected_error_is_data_too(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    failing(monkeypatch, ZeroDivisionError("by zero"))
+    ended = here("x", "--json")
+    assert (ended.code, ended.data["error"]["kind"]) == (1, "unexpected")
+    assert "by zero" in ended.data["error"]["messages"][0]
+
+
+def test_json_after_two_dashes_is_no_option(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    failing(monkeypatch, BusError("full"))
+    assert here("ask", "--", "--json") == (1, "", "handoff: full\n")
+
+
+def test_what_a_command_wrote_is_its_only_data(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = here("doctor", "--json", "--nats", "nats://127.0.0.1:1", "--timeout", "0.1")
+    assert ended.code == 3
+    assert isinstance(ended.data, list)
+
+
+def test_with_json_every_command_that_takes_it_gives_its_errors_as_data(here: Here) -> None:
+    nowhere = ("--nats", "nats://127.0.0.1:1", "--timeout", "0.1", "--json")
+    for command in (
+        ("ask", "hi"),
+        ("plan", "hi"),
+        ("runs",),
+        ("show", "last"),
+        ("trace", "last"),
+        ("workers",),
+        ("teams",),
+        ("dead",),
+        ("dead", "show", "1"),
+        ("inbox",),
+    ):
+        assert here(*command, *nowhere).data["error"]["kind"] == "unreachable", command
+        assert here(*command, "--no-such-option", *nowhere).data["error"]["kind"] == "usage", command

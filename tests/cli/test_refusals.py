@@ -27,6 +27,13 @@ def test_nothing_on_standard_input(here: Here, home: Path) -> None:
     assert "Nothing came on standard input" in refused(here, home, "ask", "-", stdin=b" \n")
 
 
+def test_a_request_comes_from_standard_input_if_none_is_given(here: Here, home: Path) -> None:
+    for command in ("ask", "plan"):
+        assert "the limit is" in refused(here, home, command, stdin=b"x" * 2_000_000)
+        assert "UTF-8" in refused(here, home, command, stdin=b"\xff\xfe")
+        assert "Say what you want" in refused(here, home, command, stdin=b" \n")
+
+
 def test_two_megabytes(here: Here, home: Path) -> None:
     assert "the limit is" in refused(here, home, "ask", "-", stdin=b"x" * 2_000_000)
 

@@ -216,7 +216,7 @@ def test_a_run_is_left_alone_found_again_and_cancelled(up: Up, there: Here) -> N
 
 
 def test_a_run_that_does_not_exist_cannot_be_shown(there: Here) -> None:
-    for given, said in (("0" * 31 + "1", "there is no run"), ("abc", "first 6"), ("not hex", "first 6")):
+    for given, said in (("0" * 31 + "1", "there is no run"), ("abc", "first 4"), ("not hex", "first 4")):
         ended = there("show", given)
         assert ended.code == 2
         assert said in ended.err

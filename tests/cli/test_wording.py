@@ -50,6 +50,18 @@ def test_time_is_told_against_the_time_of_the_tasks_one_after_the_other() -> Non
     assert said == "partial in 1.00s · sequential 3.00s · speed-up 3.00x · critical path 0.90s"
 
 
+@pytest.mark.parametrize(
+    "timing",
+    [
+        Timing(wall_s=1.0, sequential_s=0.8, critical_path_s=0.8, speedup=0.8),
+        Timing(wall_s=1.0),
+    ],
+    ids=["one task", "none"],
+)
+def test_a_run_in_which_nothing_was_parallel_has_no_speed_up(timing: Timing) -> None:
+    assert wording.timed(Answer(run="a" * 32, status="complete", timing=timing)) == "complete in 1.00s"
+
+
 def test_a_run_is_about_its_text_or_else_about_its_plan() -> None:
     plan = Plan(tasks=(Task(id="a", worker="w", intent="count the bolts"),))
     goal = Plan(tasks=plan.tasks, goal="Bolts")
