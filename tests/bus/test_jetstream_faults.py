@@ -138,7 +138,7 @@ class TestStandingPulls:
     async def test_a_pull_goes_on_when_its_requests_expire(
         self, near: JetStreamBus, run: RunId, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(pulling, "EXPIRES_S", 0.1)
+        monkeypatch.setattr(pulling, "MAX_EXPIRY_S", 0.1)
         held: list[Delivery] = []
         pull = await near.pull(_queue(run), 2, held.append)
         await asyncio.sleep(0.35)
@@ -218,6 +218,19 @@ class TestStoppingWhileTheServerHangs:
             proxy.release()
             await near.pull(queue, 2, held.append)
             await until(lambda: len(held) == 1)
+
+
+async def test_what_a_frozen_process_held_goes_to_another_one_after_a_single_ack_wait(
+    near: JetStreamBus, far: JetStreamBus, proxy: Proxy, run: RunId
+) -> None:
+    queue, frozen, held = _queue(run), list[Delivery](), list[Delivery]()
+    await far.pull(queue, 4, frozen.append)
+    await _hand_out(near, run, 1)
+    await until(lambda: len(frozen) == 1)
+    proxy.hold()
+    await near.pull(queue, 4, held.append)
+    await until(lambda: len(held) == 1)
+    assert held[0].count == 2, "the open pull of the frozen process took a redelivery"
 
 
 async def test_a_cut_connection_does_not_let_in_more_than_there_are_slots(proxy: Proxy, near: JetStreamBus) -> None:

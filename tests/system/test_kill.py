@@ -152,6 +152,19 @@ async def test_a_woken_supervisor_does_not_touch_a_run_that_goes_on_elsewhere(st
     assert [entry.epoch for entry in past if isinstance(entry, Started)] == [1, 2]
 
 
+async def test_the_task_of_a_frozen_worker_is_not_delivered_to_it_again(stage: Stage) -> None:
+    frozen = await stage.worker("marked_nap")
+    await stage.supervisor()
+    run = await stage.ask(task("a", "marked_nap", intent="0.5"))
+    await until(lambda: (stage.directory / f"nap.{frozen.pid}").exists())
+    frozen.signal(signal.SIGSTOP)
+    other = await stage.worker("marked_nap")
+    answer = await asyncio.wait_for(run.answer(), 60)
+    assert answer.text == str(other.pid)
+    taken = [entry.message for entry in await run.past() if isinstance(entry.message, Taken)]
+    assert [entry.delivery for entry in taken] == [2], "the open pull of the frozen process took the task again"
+
+
 async def test_sigterm_ends_a_worker_in_good_order_and_nothing_is_redone(stage: Stage) -> None:
     stage.environment["HANDOFF_GRACE_S"] = str(LIMIT_S)
     model = await stage.model(five_turns(delay_s=0.3))

@@ -35,6 +35,11 @@ async def _decline_gated(handoff: Handoff) -> str:
     raise DeclinedError("not my kind of work")
 
 
+async def _marked_nap(handoff: Handoff) -> str:
+    _mark(f"nap.{os.getpid()}")
+    return await _nap(handoff)
+
+
 async def _echo(handoff: Handoff) -> str:
     return handoff.intent + "".join(f"<{part.task}:{part.output}>" for part in handoff.context)
 
@@ -144,6 +149,7 @@ def _leaky(handoff: Handoff) -> str:
 nap = Worker("nap", summary="Sleeps.", run=_nap, concurrency=4)
 gated = Worker("gated", summary="Waits for a file of the test.", run=_gated)
 reluctant = Worker("reluctant", summary="Declines once a file of the test is there.", run=_decline_gated)
+marked_nap = Worker("marked_nap", summary="Sleeps, and says so in a file.", run=_marked_nap, concurrency=4)
 echo = Worker("echo", summary="Repeats.", run=_echo)
 noop = Worker("noop", summary="Does nothing.", run=_noop, concurrency=64)
 fail = Worker("fail", summary="Fails.", run=_fail)

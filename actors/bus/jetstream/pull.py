@@ -22,7 +22,7 @@ from actors.server_time import ServerTime
 from protocol.errors import BusError
 from protocol.streams import Queue
 
-EXPIRES_S = 10.0
+MAX_EXPIRY_S = 10.0
 GRACE_S = 2.0
 PAUSE_S = 0.2
 
@@ -55,6 +55,9 @@ class JetStreamPull:
         self._slots = slots
         self._deliver = deliver
         self._next = f"$JS.API.CONSUMER.MSG.NEXT.{queue.stream}.{queue.name}"
+        # A stopped process still has an open pull. It must expire before the process's own deliveries come again, at the
+        # earliest two thirds of the ack wait after it stopped, or the server delivers them to that pull.
+        self._expires_s = min(MAX_EXPIRY_S, queue.ack_wait.total_seconds() / 2)
         self._counter = itertools.count(1)
         self._inbox = ""
         self._subscription: Subscription | None = None
@@ -159,7 +162,7 @@ class JetStreamPull:
         if not self._asked - room:
             self._requests.clear()  # all that was asked for before has come
         self._requests[reply] = room
-        body = {"batch": room, "expires": int(EXPIRES_S * 1e9)}
+        body = {"batch": room, "expires": int(self._expires_s * 1e9)}
         await self._client.publish(self._next, _encode(body), reply=reply)
 
     async def _heard(self, msg: Msg) -> None:
@@ -219,8 +222,8 @@ class JetStreamPull:
     async def _watch(self) -> None:
         """A request that the server forgot is answered by nobody: after its time it counts as gone."""
         while True:
-            await asyncio.sleep(EXPIRES_S / 2)
-            if self._asked and self._loop.time() - self._heard_at > EXPIRES_S + GRACE_S:
+            await asyncio.sleep(self._expires_s / 2)
+            if self._asked and self._loop.time() - self._heard_at > self._expires_s + GRACE_S:
                 self._forget_requests()
                 await self._ask_anew()
 
