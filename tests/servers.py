@@ -19,9 +19,9 @@ STOP_S = LIMIT_S
 class NatsServer:
     """One server with JetStream. Nothing runs before `start`; `kill` is kill -9, and `start` may follow it."""
 
-    def __init__(self, directory: Path, *, port: int | None = None) -> None:
+    def __init__(self, directory: Path, *, port: int | None = None, jetstream: bool = True) -> None:
         self.port = port or free_port()
-        self._store = directory / "store"
+        self._jetstream = ["-js", "-sd", str(directory / "store")] if jetstream else []
         self._log = directory / "nats-server.log"
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -71,8 +71,8 @@ class NatsServer:
 
     def _launch(self) -> "subprocess.Popen[bytes]":
         # Not asyncio's subprocess: that belongs to one event loop, and a server outlives the loop of a test.
-        place = ["-a", "127.0.0.1", "-p", str(self.port), "-sd", str(self._store), "-l", str(self._log)]
-        return subprocess.Popen([binary(), "-js", *place], stdin=subprocess.DEVNULL)
+        place = ["-a", "127.0.0.1", "-p", str(self.port), "-l", str(self._log)]
+        return subprocess.Popen([binary(), *place, *self._jetstream], stdin=subprocess.DEVNULL)
 
     async def _answers(self) -> bool:
         try:

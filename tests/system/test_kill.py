@@ -156,7 +156,7 @@ async def test_the_task_of_a_frozen_worker_is_not_delivered_to_it_again(stage: S
     frozen = await stage.worker("marked_nap")
     await stage.supervisor()
     run = await stage.ask(task("a", "marked_nap", intent="0.5"))
-    await until(lambda: (stage.directory / f"nap.{frozen.pid}").exists())
+    await until((stage.directory / f"nap.{frozen.pid}").exists)
     frozen.signal(signal.SIGSTOP)
     other = await stage.worker("marked_nap")
     answer = await asyncio.wait_for(run.answer(), 60)

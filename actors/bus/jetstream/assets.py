@@ -4,6 +4,7 @@
 # pyright: reportUnknownMemberType=false
 
 import asyncio
+from datetime import timedelta
 
 from nats.js.api import (
     AckPolicy,
@@ -17,7 +18,7 @@ from nats.js.api import (
     StreamConfig,
 )
 from nats.js.client import JetStreamContext
-from nats.js.errors import APIError, NotFoundError
+from nats.js.errors import APIError, NotFoundError, ServiceUnavailableError
 
 from actors.settings import Settings
 from protocol import streams
@@ -37,6 +38,22 @@ async def assure_all(js: JetStreamContext, settings: Settings) -> None:
         *(_assure_cards(js, bucket, settings) for bucket in streams.CARD_BUCKETS),
         _assure_artifacts(js, settings),
     )
+
+
+async def missing(js: JetStreamContext) -> list[str]:
+    """The streams that are not there, those behind the buckets included."""
+    names = [stream.name for stream in streams.streams(timedelta(0))]
+    names += [f"KV_{bucket}" for bucket in streams.CARD_BUCKETS] + [f"OBJ_{streams.ARTIFACTS}"]
+    found = await asyncio.gather(*(_exists(js, name) for name in names))
+    return [name for name, exists in zip(names, found, strict=True) if not exists]
+
+
+async def _exists(js: JetStreamContext, stream: str) -> bool:
+    try:
+        await js.stream_info(stream)
+    except NotFoundError:
+        return False
+    return True
 
 
 async def assure_queue(js: JetStreamContext, queue: Queue) -> None:
@@ -84,6 +101,8 @@ async def _assure_stream(js: JetStreamContext, stream: Stream, settings: Setting
     )
     try:
         await js.add_stream(config)
+    except ServiceUnavailableError:
+        raise  # JetStream as a whole does not answer: that is no fault of this stream
     except APIError as error:
         if error.err_code not in IN_USE:
             raise BusError(f"stream {stream.name}: {error.description}") from error

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import nats
 import nats.errors
 import structlog
+from nats.js.errors import APIError
 
 from actors.bus.jetstream.bus import JetStreamBus
 from actors.bus.jetstream.jobs import Jobs
@@ -47,11 +48,17 @@ async def connect(
     except nats.errors.Error as error:
         await client.close()
         raise BusError(
-            f"the server at {shown(settings.nats_url)} has no usable JetStream ({error or type(error).__name__}): "
+            f"the server at {shown(settings.nats_url)} has no usable JetStream ({_reason(error)}): "
             "start it with -js, and with rights for this user"
         ) from error
     watch.bus = bus
     return bus
+
+
+def _reason(error: nats.errors.Error) -> str:
+    if isinstance(error, APIError):
+        return error.description or "its API does not answer"
+    return str(error) or type(error).__name__
 
 
 def shown(urls: str) -> str:

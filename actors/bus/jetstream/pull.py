@@ -55,8 +55,8 @@ class JetStreamPull:
         self._slots = slots
         self._deliver = deliver
         self._next = f"$JS.API.CONSUMER.MSG.NEXT.{queue.stream}.{queue.name}"
-        # A stopped process still has an open pull. It must expire before the process's own deliveries come again, at the
-        # earliest two thirds of the ack wait after it stopped, or the server delivers them to that pull.
+        # A stopped process still has an open pull. It must expire before the process's own deliveries come again, which
+        # is two thirds of the ack wait after it stopped at the earliest: the server would deliver them to that pull.
         self._expires_s = min(MAX_EXPIRY_S, queue.ack_wait.total_seconds() / 2)
         self._counter = itertools.count(1)
         self._inbox = ""
