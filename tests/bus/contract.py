@@ -3,6 +3,7 @@
 A bus passes it by a test class that inherits BusContract and gives it a fixture `world`.
 """
 
+from tests.bus.contract_deleted import DeletedStoreContract
 from tests.bus.contract_outage import OutageContract
 from tests.bus.contract_publish import PublishContract
 from tests.bus.contract_queues import QueueContract
@@ -13,6 +14,13 @@ from tests.bus.contract_time import TimeContract
 
 
 class BusContract(
-    PublishContract, SubscribeContract, QueueContract, ReadContract, RegistryContract, TimeContract, OutageContract
+    PublishContract,
+    SubscribeContract,
+    QueueContract,
+    ReadContract,
+    RegistryContract,
+    TimeContract,
+    OutageContract,
+    DeletedStoreContract,
 ):
     """All of it."""

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 import msgspec
+import nats
 import pytest
 
 from actors.bus.jetstream import JetStreamBus, connect
@@ -61,6 +62,11 @@ class JetStreamWorld(World):
             yield
         finally:
             await self._server.start()
+
+    async def delete_stream(self, name: str) -> None:
+        operator = await nats.connect(self._server.url)  # pyright: ignore[reportUnknownMemberType]
+        await operator.jetstream().delete_stream(name)  # pyright: ignore[reportUnknownMemberType]
+        await operator.close()
 
     async def close(self) -> None:
         for bus in self._clients:

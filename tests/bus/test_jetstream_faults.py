@@ -230,6 +230,7 @@ async def test_what_a_frozen_process_held_goes_to_another_one_after_a_single_ack
     proxy.hold()
     await near.pull(queue, 4, held.append)
     await until(lambda: len(held) == 1)
+    proxy.release()
     assert held[0].count == 2, "the open pull of the frozen process took a redelivery"
 
 

@@ -53,6 +53,9 @@ class MemoryWorld(World):
         yield
         self.server.restart()
 
+    async def delete_stream(self, name: str) -> None:
+        self.server.delete_stream(name)
+
 
 @pytest.fixture
 async def world() -> MemoryWorld:

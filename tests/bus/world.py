@@ -64,6 +64,10 @@ class World(ABC):
     def outage(self) -> AbstractAsyncContextManager[None]:
         """The server dies, is away inside the block, and returns at its end."""
 
+    @abstractmethod
+    async def delete_stream(self, name: str) -> None:
+        """An operator deletes a stream; the connections stay."""
+
     @property
     def ack_wait_s(self) -> float:
         """How long a delivery may go without a sign of life."""

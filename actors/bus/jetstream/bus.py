@@ -11,6 +11,7 @@ from nats.js.api import ConsumerInfo
 from nats.js.client import JetStreamContext
 from nats.js.errors import APIError, ObjectNotFoundError
 from nats.js.errors import NotFoundError as MissingError
+from nats.js.object_store import ObjectStore
 
 from actors.bus.jetstream import wire
 from actors.bus.jetstream.asker import Asker
@@ -21,6 +22,7 @@ from actors.bus.jetstream.outbox import Outbox
 from actors.bus.jetstream.pull import Ground, JetStreamPull
 from actors.bus.jetstream.pulse import Pulse
 from actors.bus.jetstream.reader import Reader
+from actors.bus.jetstream.restorer import Restorer
 from actors.bus.port import NO_HEADERS, Delivery, Headers, Pull, QueueState, Stored
 from actors.clock import Clock
 from actors.server_time import ServerTime
@@ -43,9 +45,10 @@ class JetStreamBus:
         self._settings = settings
         self._js: JetStreamContext = client.jetstream(timeout=ASK_S)  # pyright: ignore[reportUnknownMemberType]
         self._time = ServerTime(clock)
-        self._reader = Reader(client, self._time)
+        self._restorer = Restorer(self._js, settings)
+        self._reader = Reader(client, self._time, self._restorer.restore)
         self._asker = Asker(client)
-        self._outbox = Outbox(client, self._last_or_none)
+        self._outbox = Outbox(client, self._last_or_none, self._restorer.restore)
         self._pulls: set[JetStreamPull] = set()
         self._pulse = Pulse(settings.ack_wait_s / 2)
         self._jobs = Jobs()
@@ -179,13 +182,13 @@ class JetStreamBus:
     async def put_artifact(self, name: str, data: bytes) -> str:
         """Keep something big under a name."""
         with _told(f"keeping artifact {name}"):
-            store = await self._js.object_store(streams.ARTIFACTS)
+            store = await self._object_store()
             return (await store.put(name, data)).digest or ""
 
     async def get_artifact(self, name: str) -> bytes | None:
         """What was kept under a name."""
         with _told(f"getting artifact {name}"):
-            store = await self._js.object_store(streams.ARTIFACTS)
+            store = await self._object_store()
             try:
                 return (await store.get(name)).data
             except (ObjectNotFoundError, MissingError):
@@ -232,9 +235,20 @@ class JetStreamBus:
 
     async def _ask_registry(self, subject: str, data: bytes, headers: dict[str, str] | None) -> None:
         try:
-            await self._client.request(subject, data, timeout=ASK_S, headers=headers)
+            try:
+                await self._client.request(subject, data, timeout=ASK_S, headers=headers)
+            except nats.errors.NoRespondersError:
+                await self._restorer.restore()
+                await self._client.request(subject, data, timeout=ASK_S, headers=headers)
         except nats.errors.Error as error:
             log.debug("card.unsure", subject=subject, error=str(error) or type(error).__name__)
+
+    async def _object_store(self) -> ObjectStore:
+        try:
+            return await self._js.object_store(streams.ARTIFACTS)
+        except MissingError:
+            await self._restorer.restore()
+            return await self._js.object_store(streams.ARTIFACTS)
 
     async def _settled(self) -> None:
         """Everything sent so far has reached the server."""
@@ -246,7 +260,11 @@ class JetStreamBus:
 
     async def _assure_queue(self, queue: Queue) -> None:
         with _told(f"making sure of queue {queue.name}"):
-            await assure_queue(self._js, queue)
+            try:
+                await assure_queue(self._js, queue)
+            except BusError:  # perhaps its stream was deleted
+                await self._restorer.restore()
+                await assure_queue(self._js, queue)
 
     async def _last_or_none(self, subject: str) -> Stored | None:
         stream = streams.stream_of(subject)

@@ -17,6 +17,7 @@ from actors.bus.jetstream import wire
 from actors.bus.jetstream.jobs import Jobs
 from actors.bus.jetstream.lean_client import LeanClient
 from actors.bus.port import Headers, Stored
+from protocol import streams
 from protocol.errors import BusError, ConflictError, DeniedError
 
 RESEND_S = 4.0
@@ -42,11 +43,17 @@ class Entry:
 
 
 class Outbox:
-    """Publishes in flight on one inbox, by a counter."""
+    """Publishes in flight on one inbox, by a counter. `restore` makes missing streams again."""
 
-    def __init__(self, client: LeanClient, last: Callable[[str], Awaitable[Stored | None]]) -> None:
+    def __init__(
+        self,
+        client: LeanClient,
+        last: Callable[[str], Awaitable[Stored | None]],
+        restore: Callable[[], Awaitable[None]],
+    ) -> None:
         self._client = client
         self._last = last
+        self._restore = restore
         self._inbox = client.new_inbox() + "."
         self._counter = itertools.count(1)
         self._nonce = os.urandom(6).hex()
@@ -111,10 +118,22 @@ class Outbox:
                 self._jobs.start(self._recognise(entry))
             else:
                 entry.answer.set_exception(ConflictError(entry.subject, entry.expect or 0))
-        elif ack.error.err_code in wire.TEMPORARY or ack is wire.NO_STREAM:
+        elif ack is wire.NO_STREAM:
+            self._jobs.start(self._try_without_stream(key, entry))
+        elif ack.error.err_code in wire.TEMPORARY:
             self._loop.call_later(PAUSE_S, lambda: self._jobs.start(self._try(key, entry)))
         else:
             entry.answer.set_exception(BusError(f"{entry.subject}: {ack.error.description}"))
+
+    async def _try_without_stream(self, key: str, entry: Entry) -> None:
+        """No stream took the message: it was deleted, it is not ready yet, or no stream of ours stores this subject."""
+        if streams.stream_of(entry.subject) is None:
+            if not entry.answer.done():
+                entry.answer.set_exception(BusError(f"no stream takes {entry.subject}"))
+            return
+        await self._restore()
+        await asyncio.sleep(PAUSE_S)
+        await self._try(key, entry)
 
     async def _recognise(self, entry: Entry) -> None:
         """A message sent more than once was refused; it may be itself what stands there."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from collections.abc import Awaitable, Callable
 
 import msgspec
 import nats.errors
@@ -22,6 +23,8 @@ SUBJECT_BYTES = 256
 TIMEOUT_S = 2.0
 INFO_S = 5.0
 PAUSE_S = 0.1
+GONE_S = 30.0
+"""How long a connected server may say that a stream is not there, although it was asked to make it again."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -52,14 +55,20 @@ async def _ended(batch: Batch) -> Msg:
 
 
 class Reader:
-    """Reads in flight on one inbox, by a counter. A read that gets no answer is made again, for ever."""
+    """Reads in flight on one inbox, by a counter.
 
-    def __init__(self, client: LeanClient, time: ServerTime) -> None:
+    A read that gets no answer is made again, for as long as the server is away. A stream that is missing is made again
+    by `restore`; if that does not help within GONE_S, the read fails.
+    """
+
+    def __init__(self, client: LeanClient, time: ServerTime, restore: Callable[[], Awaitable[None]]) -> None:
         self._client = client
         self._time = time
+        self._restore = restore
         self._inbox = client.new_inbox() + "."
         self._counter = itertools.count(1)
         self._batches: dict[str, Batch] = {}
+        self._loop = asyncio.get_running_loop()
 
     async def start(self) -> None:
         """Listen for answers."""
@@ -142,41 +151,61 @@ class Reader:
         return found[0] if found and found[0].seq == seq else None
 
     async def _info(self, stream: str, body: dict[str, object]) -> wire.StreamInfo:
-        """What the server says about a stream; waits while the bus is away."""
+        """What the server says about a stream; waits while the bus is away. A missing stream is made again."""
+        info = await self._ask_info(stream, body)
+        if info.error and info.error.err_code == wire.STREAM_NOT_FOUND:
+            await self._restore()
+            info = await self._ask_info(stream, body)
+        if info.error:
+            raise BusError(f"{stream}: {info.error.description}")
+        return info
+
+    async def _ask_info(self, stream: str, body: dict[str, object]) -> wire.StreamInfo:
         while not self._client.is_connected:
             await asyncio.sleep(PAUSE_S)
         try:
             answer = await self._client.request(f"$JS.API.STREAM.INFO.{stream}", _encode(body), timeout=INFO_S)
         except nats.errors.Error as error:
             raise BusError(f"{stream}: no information ({error or type(error).__name__})") from error
-        info = wire.stream_info(answer)
-        if info.error:
-            raise BusError(f"{stream}: {info.error.description}")
-        return info
+        return wire.stream_info(answer)
 
     async def _ask(self, stream: str, body: dict[str, object]) -> tuple[list[Stored], int]:
+        gone_since = 0.0
         while True:
-            batch, end = Batch(), None
-            key = str(next(self._counter))
-            self._batches[key] = batch
-            try:
-                if self._client.is_connected:
-                    await self._client.publish(f"$JS.API.DIRECT.GET.{stream}", _encode(body), reply=self._inbox + key)
-                    end = await _ended(batch)
-            except TimeoutError:
-                pass  # unknown: a read harms nothing, so it is simply made again
-            finally:
-                del self._batches[key]
-            answer = wire.status(end) if end else None
-            if end and answer == "204":
-                return batch.found, int((end.headers or {}).get("Nats-Num-Pending", "0"))
-            if answer == "404":
-                return [], 0
-            if answer == "413":
-                raise TooManyError(f"{stream}: more than the server gives at once")
-            if end and answer not in ("503", None):
-                raise BusError(f"{stream}: reading {body} gave {answer} {(end.headers or {}).get('Description', '')}")
+            batch, end = await self._ask_once(stream, body)
+            match wire.status(end) if end else None:
+                case "204" if end:
+                    return batch.found, int((end.headers or {}).get("Nats-Num-Pending", "0"))
+                case "404":
+                    return [], 0
+                case "413":
+                    raise TooManyError(f"{stream}: more than the server gives at once")
+                case "503":
+                    gone_since = gone_since or self._loop.time()
+                    if self._loop.time() - gone_since > GONE_S:
+                        raise BusError(f"{stream} is not on this bus and could not be made again: see `handoff doctor`")
+                    await self._restore()
+                case None:
+                    gone_since = 0.0  # unknown: a read harms nothing, so it is simply made again
+                case status:
+                    reason = (end.headers or {}).get("Description", "") if end else ""
+                    raise BusError(f"{stream}: reading {body} gave {status} {reason}")
             await asyncio.sleep(PAUSE_S)
+
+    async def _ask_once(self, stream: str, body: dict[str, object]) -> tuple[Batch, Msg | None]:
+        """Send a read; its end is None if there was no answer."""
+        batch = Batch()
+        if not self._client.is_connected:
+            return batch, None
+        key = str(next(self._counter))
+        self._batches[key] = batch
+        try:
+            await self._client.publish(f"$JS.API.DIRECT.GET.{stream}", _encode(body), reply=self._inbox + key)
+            return batch, await _ended(batch)
+        except TimeoutError:
+            return batch, None
+        finally:
+            del self._batches[key]
 
     async def _heard(self, msg: Msg) -> None:
         batch = self._batches.get(msg.subject[len(self._inbox) :])

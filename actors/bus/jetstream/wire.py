@@ -18,6 +18,7 @@ NONCE = "Handoff-Nonce"
 STATUS = "Status"
 FLUSH_S = 2
 WRONG_LAST_SEQUENCE = 10071
+STREAM_NOT_FOUND = 10059
 TEMPORARY = {10008, 10009, 10039, 10074}
 """Error codes of a server that is still starting, or has no leader yet."""
 

@@ -89,6 +89,15 @@ class MemoryQueue:
                 self._due(seq)
         self._unsynced.clear()
 
+    def begin_anew(self, stream: MemoryStream) -> None:
+        """Its stream was deleted and made again: nothing is known of any message, and those who asked go on asking."""
+        for seq in list(self._unsettled):
+            self._forget(seq)
+        self._stream = stream
+        self._fresh.clear()
+        self._counts.clear()
+        self._unsynced.clear()
+
     def state(self) -> QueueState:
         """How the queue stands."""
         return QueueState(

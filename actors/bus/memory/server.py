@@ -15,7 +15,7 @@ from actors.bus.port import Stored
 from actors.clock import Clock, SystemClock
 from actors.settings import Settings
 from protocol.errors import BusError, InvalidError
-from protocol.streams import CARD_BUCKETS, Queue, streams
+from protocol.streams import ARTIFACTS, CARD_BUCKETS, Queue, streams
 
 
 class Client(Protocol):
@@ -79,6 +79,17 @@ class MemoryServer:
             for queue in queues.values():
                 queue.restart(forget_acks=forget_acks)
         self.up()
+
+    def delete_stream(self, name: str) -> None:
+        """An operator deletes a stream, or the one behind a bucket; the clients make it again, empty, at once."""
+        if name == f"OBJ_{ARTIFACTS}":
+            self.artifacts.clear()
+        elif (bucket := name.removeprefix("KV_")) in self._cards:
+            self._cards[bucket].clear()
+        else:
+            stream = self._streams[name] = MemoryStream(self.stream(name).spec, self.clock)
+            for queue in self._queues[name].values():
+                queue.begin_anew(stream)
 
     def stream(self, name: str) -> MemoryStream:
         """A stream by its name."""

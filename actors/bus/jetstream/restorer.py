@@ -1,0 +1,46 @@
+"""Makes streams and buckets again that were deleted while this process was connected."""
+
+import asyncio
+
+import nats.errors
+import structlog
+from nats.js.client import JetStreamContext
+
+from actors.bus.jetstream.assets import assure_all, missing
+from actors.settings import Settings
+from protocol.errors import BusError
+
+REST_S = 0.5
+"""Pause after a failed attempt."""
+
+log = structlog.get_logger()
+
+
+class Restorer:
+    """Asked by whatever finds "no responders". Callers at the same time share one attempt."""
+
+    def __init__(self, js: JetStreamContext, settings: Settings) -> None:
+        self._js = js
+        self._settings = settings
+        self._attempt = asyncio.Lock()
+        self._reported = ""
+
+    async def restore(self) -> None:
+        """Make again what is missing. A failure is logged once; the caller tries its own request again in any case."""
+        shared = self._attempt.locked()
+        async with self._attempt:
+            if not shared:
+                await self._restore()
+
+    async def _restore(self) -> None:
+        try:
+            if names := await missing(self._js):
+                await assure_all(self._js, self._settings)
+                log.warning("bus.store_restored", missing=names)
+            self._reported = ""
+        except (BusError, nats.errors.Error) as error:
+            reason = str(error) or type(error).__name__
+            if reason != self._reported:
+                log.warning("bus.restore_failed", error=reason)
+            self._reported = reason
+            await asyncio.sleep(REST_S)
