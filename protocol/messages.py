@@ -219,6 +219,26 @@ class Answer(Message, frozen=True, kw_only=True):
     spending: dict[str, Usage] = {}
 
 
+class RunEntry(Message, frozen=True, kw_only=True):
+    """One line about a run, for lists of runs. The log of the run is the truth; the entry may be seconds behind it.
+
+    `status` is planning, review, running, or the status of the answer. `waiting` counts what a person has to decide or
+    to do before the run can go on; `usd` is None if a price is unknown. `parent` names the task that a nested run does.
+    """
+
+    run: str
+    team: str
+    status: str
+    text: str = ""
+    started: float = 0.0
+    finished: float | None = None
+    tasks: int = 0
+    done: int = 0
+    usd: float | None = 0.0
+    waiting: int = 0
+    parent: str | None = None
+
+
 class Card(Message, frozen=True, kw_only=True):
     """What a live worker says of itself, again and again while it lives. `person` says that a human answers.
 

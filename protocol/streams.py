@@ -9,6 +9,7 @@ from protocol import subjects
 
 REQUESTS = "HANDOFF_REQUESTS"
 RUNS = "HANDOFF_RUNS"
+INDEX = "HANDOFF_INDEX"
 DEAD = "HANDOFF_DEAD"
 WORKERS = "handoff_workers"
 SUPERVISORS = "handoff_supervisors"
@@ -52,6 +53,7 @@ def streams(keep: timedelta) -> tuple[Stream, ...]:
             max_age=keep,
             republish=(subjects.RUNS, subjects.STORED),
         ),
+        Stream(name=INDEX, subjects=(subjects.INDEX,), retention="limits", max_age=keep, last_only=True),
         Stream(name=DEAD, subjects=(subjects.DEAD,), retention="limits", max_age=timedelta(days=30)),
         Stream(
             name=BREAKERS,

@@ -10,6 +10,7 @@ Work = Literal["task", "step", "result"]
 REQUESTS = "handoff.request.*"
 RUNS = "handoff.run.>"
 STORED = "handoff.stored.>"
+INDEX = "handoff.index.*.*"
 DEAD = "handoff.dead.*"
 CANCELS = "handoff.cancel.*"
 BREAKERS = "$KV.handoff_breakers.>"
@@ -155,6 +156,26 @@ def is_handoff(subject: str) -> bool:
         return address_of(subject).handoff == subject
     except UndecodableError:
         return False
+
+
+def index(team: str, run: str) -> str:
+    """Where the entry of a run stands in the index of runs."""
+    return f"handoff.index.{team}.{run}"
+
+
+def index_of(team: str) -> str:
+    """The entries of all runs of a team."""
+    return f"handoff.index.{team}.*"
+
+
+def indexed_run(subject: str) -> RunId:
+    """The run in the subject of its entry."""
+    return RunId(subject.rpartition(".")[2])
+
+
+def indexed_team(subject: str) -> str:
+    """The team in the subject of the entry of a run."""
+    return subject.split(".", 3)[2]
 
 
 def cancel(run: str) -> str:

@@ -75,6 +75,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
             "actors.people",
             "actors.record",
             "actors.run",
+            "actors.run_index",
             "actors.runner",
             "actors.verdict",
             "actors.worker.confirmation",
@@ -90,7 +91,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         {"msgspec", "structlog"},
     ),
     "actors.web": (
-        {"actors.web", "actors.history", "actors.record", "protocol", "observability"} | PORTS | VOCABULARY,
+        {"actors.web", "actors.run_index", "actors.record", "protocol", "observability"} | PORTS | VOCABULARY,
         {"msgspec", "starlette"},
     ),
     "actors.model": ({"actors.model", "actors.clock", "actors.listening", "protocol", "observability"}, set()),

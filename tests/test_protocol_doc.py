@@ -131,6 +131,7 @@ def told_subjects() -> list[str]:
         subjects.cancel("<run>"),
         subjects.CANCELS,
         subjects.tokens("<run>", "<task>"),
+        subjects.index("<team>", "<run>"),
         subjects.dead("<stream>"),
         f"$KV.{streams.WORKERS}.{subjects.card('<team>', '<worker>', '<instance>')}",
         f"$KV.{streams.SUPERVISORS}.{subjects.supervisor_card('<team>', '<instance>')}",

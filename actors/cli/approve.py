@@ -19,9 +19,9 @@ from actors.cli.terminal import tell
 from actors.cli.who import who
 from actors.cli.wording import count
 from actors.client import Client, Run
-from actors.history import find_run
 from actors.people.waits import Waits
 from actors.run.state import Limits, RunState
+from actors.run_index import find_run
 from protocol.controls import Approve, Control, Edit, Reject
 from protocol.errors import InvalidError
 from protocol.events import PlanRejected, Waiting

@@ -10,7 +10,7 @@ from actors.cli.looking import look
 from actors.cli.options import Place, placed
 from actors.cli.terminal import tell
 from actors.client import Client
-from actors.history import answer_of, find_run
+from actors.run_index import answer_of, find_run
 
 WAIT_S = 5.0
 

@@ -122,15 +122,15 @@ async def _check_bus(settings: Settings, timeout_s: float) -> list[Check]:
 
 async def _check_streams(bus: JetStreamBus) -> Check:
     """The streams were assured while connecting; here is what stands in them."""
-    runs = count(len(await bus.last(streams.RUNS, [subjects.log("*")])), "run")
+    runs = count(len(await bus.counts(streams.INDEX, subjects.INDEX)), "run")
     queues = count(len(await bus.queues(streams.RUNS)), "queue")
     return Check(name="streams", state="ok", found=f"{runs} kept, {queues} of workers")
 
 
 async def _check_requests(bus: JetStreamBus) -> list[Check]:
     """What waits for a supervisor; a team that nobody serves keeps its requests in silence."""
-    stored = await bus.read(streams.REQUESTS, subjects.REQUESTS)
-    teams = Counter(subjects.request_team(message.subject) for message in stored)
+    stored = await bus.counts(streams.REQUESTS, subjects.REQUESTS)
+    teams = {subjects.request_team(subject): number for subject, number in stored.items()}
     queues = await bus.queues(streams.REQUESTS)
     checks: list[Check] = []
     for team, number in sorted(teams.items()):
@@ -176,7 +176,7 @@ async def _check_workers(bus: JetStreamBus) -> list[Check]:
 
 
 async def _check_dead(bus: JetStreamBus) -> Check:
-    number = len(await bus.read(streams.DEAD, subjects.DEAD))
+    number = sum((await bus.counts(streams.DEAD, subjects.DEAD)).values())
     if not number:
         return Check(name="dead letters", state="ok", found="none")
     return Check(name="dead letters", state="warn", found=str(number), advice="see `handoff dead`")

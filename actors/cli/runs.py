@@ -10,7 +10,7 @@ from actors.cli.looking import look
 from actors.cli.options import Place, json_option, placed
 from actors.cli.terminal import table, tell, write_json
 from actors.cli.wording import age, seconds
-from actors.history import Summary, newest
+from actors.run_index import Summary, newest
 
 HEADERS = ["run", "status", "age", "took", "done", "team", "request"]
 
@@ -20,10 +20,11 @@ HEADERS = ["run", "status", "age", "took", "done", "team", "request"]
 @json_option
 @placed
 def runs(place: Place, limit: int, *, as_json: bool) -> int:
-    """The newest runs, those under way and those that wait included."""
+    """The newest runs, those under way and those that wait included; --team limits them to one team."""
+    team = place.settings().team if place.given("team") else ""
 
     async def work(bus: JetStreamBus) -> int:
-        found = await newest(bus, limit)
+        found = await newest(bus, limit, team)
         if as_json:
             write_json(found)
         elif found:

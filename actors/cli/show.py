@@ -15,9 +15,9 @@ from actors.cli.review import how_to_approve, write_plan
 from actors.cli.story import Story, TaskStory, story_of, story_of_waiting, tree_of
 from actors.cli.terminal import one_line, table, write, write_json, write_words
 from actors.cli.wording import age, cost, count, disputed, judged, seconds, spent, timed
-from actors.history import find_run, waiting_requests
 from actors.record import read_run
 from actors.run.state import Limits
+from actors.run_index import find_run, waiting_requests
 from protocol.errors import InvalidError
 
 HEADERS = ["task", "worker", "status", "attempt", "took", "tokens", "tools", "needs"]

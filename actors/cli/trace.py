@@ -12,8 +12,8 @@ from actors.cli.looking import look
 from actors.cli.options import Place, json_option, placed
 from actors.cli.terminal import clean, console, one_line, tell, write
 from actors.cli.tree import Line, Node, lines, took, tree
-from actors.history import find_run
 from actors.record import read_whole_run
+from actors.run_index import find_run
 from observability.otlp_json import otlp_json
 from observability.redaction import redacted
 from observability.run_view import RunView, view_of

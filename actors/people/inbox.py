@@ -15,6 +15,7 @@ from actors.bus.port import Bus
 from actors.clock import Clock
 from actors.people.waits import OpenHandoff, Waits
 from actors.record import read_run
+from actors.run_index import open_runs
 from actors.worker.logbook import ends_run
 from protocol import codec, streams, subjects
 from protocol.errors import ConflictError, HandoffError, InvalidError, TooLargeError, UndecodableError
@@ -136,8 +137,7 @@ async def waits_of(bus: Bus, run: str) -> Waits:
 
 async def all_waits(bus: Bus) -> dict[str, Waits]:
     """What waits in every run that has not ended."""
-    logs = await bus.last(streams.RUNS, [subjects.log("*")])
-    runs = [subjects.run_of(stored.subject) for stored in logs if not ends_run(stored)]
+    runs = await open_runs(bus)
     found = await asyncio.gather(*(waits_of(bus, run) for run in runs))
     return dict(zip(runs, found, strict=True))
 

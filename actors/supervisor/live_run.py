@@ -16,8 +16,10 @@ from actors.run.stored_time import needs_stored_time
 from actors.supervisor.alarm import Alarm
 from actors.supervisor.desk import Desk
 from actors.supervisor.inbox import Inbox
+from actors.supervisor.index_writer import IndexWriter
 from actors.supervisor.journal import Journal
 from actors.supervisor.planner import Workers
+from actors.supervisor.run_errors import DuplicateError, StoppedError
 from actors.supervisor.thought import Thought, name_of, thinking
 from actors.verdict import Ack, Retry, Verdict
 from protocol.errors import ConflictError, FencedError, TooLargeError
@@ -42,14 +44,6 @@ QUEUED_S = 1.0
 log = structlog.get_logger()
 
 
-class DuplicateError(Exception):
-    """The same request was stored twice: the run is in other hands, and rightly so."""
-
-
-class StoppedError(Exception):
-    """The process is stopping: others go on with the run."""
-
-
 class LiveRun:
     """A run that this process holds, from its request to its answer or to the loss of its lease."""
 
@@ -58,6 +52,7 @@ class LiveRun:
         self._request = request
         self._lease = lease
         self._journal = Journal(desk.bus, request.id, lease, desk.clock)
+        self._index = IndexWriter(desk.bus, desk.clock, request, lambda: self._journal.check())  # noqa: PLW0108
         self._inbox = Inbox()
         self._calls: dict[str, asyncio.Task[Event]] = {}
         self._alarm = Alarm(desk.clock, desk.bus.now, desk.settings.poll_s)
@@ -99,6 +94,7 @@ class LiveRun:
         finally:
             for call in self._calls.values():
                 call.cancel()
+        await self._index.finish(self.state)
         return Ack(sure=True)
 
     async def _go_on(self) -> None:
@@ -107,6 +103,8 @@ class LiveRun:
             await self._act()
             if self.state.answer is not None:
                 return
+            if (seconds := await self._index.update(self.state, self._desk.roster.people)) is not None:
+                self._alarm.due(self._desk.bus.now() + seconds)
             if self._desk.stopping.is_set() and not self._calls:
                 await self._journal.settle()
                 raise StoppedError

@@ -47,6 +47,7 @@ class Roster:
         self._cards: list[Card] = []
         self._read_at = float("-inf")
         self._known: set[str] = set()
+        self._people: set[str] = set()
 
     async def live(self, *, fresh: bool = False) -> dict[str, list[Card]]:
         """The live cards of each kind of worker: as they are now with `fresh`, else hardly older than a moment."""
@@ -54,6 +55,7 @@ class Roster:
             self._cards = [card for _, card in await read_cards(self._bus, self._team)]
             self._read_at = self._clock.monotonic()
             self._known |= {card.worker for card in self._cards}
+            self._people |= {card.worker for card in self._cards if card.person}
         kinds: dict[str, list[Card]] = {}
         for card in sorted(self._cards, key=lambda card: (card.worker, card.instance)):
             kinds.setdefault(card.worker, []).append(card)
@@ -74,6 +76,11 @@ class Roster:
     def counts(self) -> dict[str, float]:
         """How many of each kind were alive at the last look."""
         return {name: sum(card.worker == name for card in self._cards) for name in self._known}
+
+    @property
+    def people(self) -> frozenset[str]:
+        """The kinds that said of themselves that a person answers."""
+        return frozenset(self._people)
 
     @property
     def known(self) -> set[str]:

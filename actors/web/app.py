@@ -17,8 +17,8 @@ from starlette.routing import Route
 
 from actors.bus.port import Bus
 from actors.clock import Clock
-from actors.history import find_run, newest
 from actors.record import read_whole_run
+from actors.run_index import find_run, newest
 from actors.web.listing import message_page, policy, runs_page
 from observability.otlp_json import otlp_json
 from observability.page import page_of

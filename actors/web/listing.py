@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import Sequence
 from importlib.resources import files
 
-from actors.history import Summary
+from actors.run_index import Summary
 from observability.page.markup import Markup, element, join
 from observability.wording import age, seconds
 

@@ -11,7 +11,7 @@ ARTIFACTS = "OBJ_handoff_artifacts"
 
 
 class DeletedStoreContract:
-    @pytest.mark.parametrize("stream", [streams.RUNS, streams.REQUESTS, streams.DEAD, streams.BREAKERS])
+    @pytest.mark.parametrize("stream", [streams.RUNS, streams.REQUESTS, streams.INDEX, streams.DEAD, streams.BREAKERS])
     async def test_a_read_of_a_deleted_stream_is_empty(self, world: World, stream: str) -> None:
         bus = await world.client()
         await world.delete_stream(stream)

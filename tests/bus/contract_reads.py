@@ -123,6 +123,15 @@ class ReadContract:
         found = await bus.newest(streams.RUNS, subjects.run_work(world.run, "task"), 4)
         assert [m.seq for m in found] == [*old[2:], new]
 
+    async def test_a_stream_of_last_messages_keeps_one_for_each_subject(self, world: World) -> None:
+        bus = await world.client()
+        entries = [subjects.index(world.team, run) for run in ("ab" * 16, "cd" * 16)]
+        seqs = [await bus.publish(subject, b"1", expect=0) for subject in entries]
+        again = await bus.publish(entries[0], b"2", expect=seqs[0])
+        found = await bus.newest(streams.INDEX, subjects.index_of(world.team), 10)
+        assert [(m.subject, m.seq, m.data) for m in found] == [(entries[1], seqs[1], b"1"), (entries[0], again, b"2")]
+        assert await bus.counts(streams.INDEX, subjects.index_of(world.team)) == dict.fromkeys(entries, 1)
+
     async def test_counts_gives_the_number_of_messages_on_each_subject(self, world: World) -> None:
         bus = await world.client()
         for subject in (world.log, world.task(1), world.log, world.task(2)):

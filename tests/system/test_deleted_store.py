@@ -17,6 +17,7 @@ NATS: Any = nats  # its types are not complete
 STORES = [
     streams.RUNS,
     streams.REQUESTS,
+    streams.INDEX,
     streams.BREAKERS,
     *(f"KV_{bucket}" for bucket in streams.CARD_BUCKETS),
     f"OBJ_{streams.ARTIFACTS}",

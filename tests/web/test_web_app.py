@@ -15,7 +15,7 @@ from actors.settings import Settings
 from actors.web import app
 from actors.web.app import create_app
 from protocol import codec, subjects
-from protocol.messages import Request
+from protocol.messages import Request, RunEntry
 
 NOBODY = "f" * 32
 
@@ -26,6 +26,8 @@ async def bus() -> MemoryBus:
     bus = MemoryBus(MemoryServer(Settings(), VirtualClock()), "bus")
     for entry in BigRun(12, hostile=True).play():
         await bus.publish(entry.subject, codec.encode(entry.message))
+    listed = RunEntry(run=BIG, team="default", status=f"done {HOSTILE}", text=HOSTILE, started=1.0, tasks=12, done=12)
+    await bus.publish(subjects.index("default", BIG), codec.encode(listed), expect=0)
     return bus
 
 

@@ -57,6 +57,9 @@ class MemoryStream:
 
     def append(self, publication: Publication) -> Stored:
         """Store a message."""
+        if self.spec.last_only:
+            for seq in list(self._subjects.get(publication.subject, {})):
+                self.delete(seq)
         self._last_seq += 1
         stored = Stored(
             subject=publication.subject,

@@ -3,12 +3,12 @@
 import pytest
 
 from actors.bus.memory import MemoryBus, MemoryServer, VirtualClock
-from actors.history import find_run
+from actors.run_index import find_run
 from actors.settings import Settings
 from protocol import codec, subjects
 from protocol.errors import InvalidError
 from protocol.events import Started
-from protocol.messages import Request
+from protocol.messages import Request, RunEntry
 
 FIRST, SECOND, WAITING = "abcd" + "1" * 28, "abce" + "2" * 28, "dead" + "3" * 28
 
@@ -21,15 +21,17 @@ def clock() -> VirtualClock:
 @pytest.fixture
 async def bus(clock: VirtualClock) -> MemoryBus:
     bus = MemoryBus(MemoryServer(Settings(), clock), "client")
-    for run in (FIRST, SECOND):
-        await started(bus, run)
+    for number, run in enumerate((FIRST, SECOND), 1):
+        await started(bus, run, at=number)
         await clock.advance(1.0)
     return bus
 
 
-async def started(bus: MemoryBus, run: str) -> None:
+async def started(bus: MemoryBus, run: str, at: float = 1.0) -> None:
     event = Started(epoch=1, supervisor="s", request=Request(id=run, text="t", team="default"))
     await bus.publish(subjects.log(run), codec.encode(event))
+    entry = RunEntry(run=run, team="default", status="running", started=at)
+    await bus.publish(subjects.index("default", run), codec.encode(entry))
 
 
 async def test_four_digits_are_enough(bus: MemoryBus) -> None:
