@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from actors.cli.exit_code import INTERRUPTED
+from actors.launcher.stop_signals import StopSignals
 
 T = TypeVar("T")
 
@@ -26,11 +27,11 @@ class Interrupt:
 
     def __init__(self) -> None:
         self._wish = asyncio.Event()
-        self._count = 0
+        self._signals = StopSignals()
         self._loop = asyncio.get_running_loop()
         self._main = asyncio.current_task()
         for number in (signal.SIGINT, signal.SIGTERM):
-            self._loop.add_signal_handler(number, self._signalled)
+            self._loop.add_signal_handler(number, self._signalled, number)
 
     @property
     def wished(self) -> bool:
@@ -63,11 +64,11 @@ class Interrupt:
             raise InterruptedByUser
         return task.result()
 
-    def _signalled(self) -> None:
-        self._count += 1
-        if self._count == 1:
+    def _signalled(self, number: int) -> None:
+        count = self._signals.count(number)
+        if count == 1:
             self._wish.set()
-        elif self._count == 2 and self._main:
+        elif count == 2 and self._main:
             self._main.cancel()
             self._loop.call_later(ORDER_S, _leave)
         else:

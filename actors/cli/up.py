@@ -8,10 +8,11 @@ from typing import TypedDict, Unpack
 
 import click
 
+from actors.cli.address import write_address
 from actors.cli.interrupt import Interrupt, InterruptedByUser, interruptible
 from actors.cli.opening import tell_troubles
 from actors.cli.options import Place, placed
-from actors.cli.terminal import table, tell, write
+from actors.cli.terminal import table, tell
 from actors.cli.wording import seconds, team_flag
 from actors.launcher.embedded import find
 from actors.launcher.event import Kind
@@ -35,6 +36,7 @@ class Options(TypedDict):
     port: int | None
     supervisors: int
     instances: int
+    show_address: bool
 
 
 @click.command()
@@ -42,21 +44,23 @@ class Options(TypedDict):
 @click.option("--port", type=int, help="Port of the embedded bus; a free one without it.")
 @click.option("--supervisors", type=click.IntRange(1, 64), default=1, show_default=True)
 @click.option("--instances", type=click.IntRange(1, 64), default=1, show_default=True, help="Of each worker.")
+@click.option("--show-address", is_flag=True, help="Print the address of the bus, which holds its password.")
 @placed
 def up(place: Place, **options: Unpack[Options]) -> int:
     """Run a bus and a team until Ctrl-C: each actor a process of its own, restarted when it dies.
 
-    With NATS_URL (or --nats) the team works on that bus and none is started. The line for other shells goes to standard
-    output, everything else to standard error.
+    With NATS_URL (or --nats) the team works on that bus and none is started. With --show-address the line for other
+    shells goes to standard output; everything else goes to standard error.
     """
     data = options["data"]
     settings = place.settings(data=str(data.absolute()) if data else None, port=options["port"])
     find_team(settings)
     crew = Crew(supervisors=options["supervisors"], instances=options["instances"])
-    return interruptible(lambda interrupt: _up(settings, crew, interrupt, place.patience_s))
+    show = options["show_address"]
+    return interruptible(lambda interrupt: _up(settings, crew, interrupt, place.patience_s, show_address=show))
 
 
-async def _up(settings: Settings, crew: Crew, interrupt: Interrupt, timeout_s: float) -> int:
+async def _up(settings: Settings, crew: Crew, interrupt: Interrupt, timeout_s: float, *, show_address: bool) -> int:
     began = time.monotonic()
     events = Events()
     try:
@@ -68,6 +72,8 @@ async def _up(settings: Settings, crew: Crew, interrupt: Interrupt, timeout_s: f
             tell(f"starting team {settings.team!r}" + (" with the offline model" if settings.offline else ""))
             fleet = await interrupt.guard(session.start_team(crew))
             _tell_ready(session, events.pids | fleet.pids(), time.monotonic() - began)
+            if show_address:
+                write_address(session.settings.nats_url)
             await interrupt.guard(tell_troubles(session))
             events.tell = True
             await interrupt.comes()
@@ -100,9 +106,7 @@ def _tell_ready(session: Session, pids: dict[str, int], took_s: float) -> None:
     table(["actor", "pid"], [[name, str(pid)] for name, pid in pids.items()], sys.stderr)
     tell(f"\nready after {seconds(took_s)}; logs in {session.settings.home_dir / 'logs'}")
     tell(f'ask from another terminal:  handoff ask{team_flag(session.settings.team)} "..."')
-    tell("for other programs, or another home:")
-    write(f"export NATS_URL={session.settings.nats_url}")
-    sys.stdout.flush()
+    tell("address for other programs, with its password:  handoff doctor --show-address")
 
 
 def _already(settings: Settings) -> str:

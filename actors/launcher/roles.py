@@ -23,6 +23,7 @@ from actors.launcher.equipping import equipped, require_servers
 from actors.launcher.finding import find_workers
 from actors.launcher.owning import require_own_tools
 from actors.launcher.session import located
+from actors.launcher.stop_signals import StopSignals
 from actors.launcher.telling import telemetry
 from actors.launcher.watchdog import watched
 from actors.model.port import Model
@@ -242,15 +243,16 @@ def _tell(group: BaseExceptionGroup[Any], code: int) -> int:
 async def _until_signalled(work: Callable[[asyncio.Event], Coroutine[Any, Any, None]]) -> None:
     """The first signal means stop, the second means now."""
     stop = asyncio.Event()
+    signals = StopSignals()
     loop = asyncio.get_running_loop()
 
-    def told() -> None:
-        if stop.is_set():
+    def told(number: int) -> None:
+        if signals.count(number) > 1:
             os._exit(INTERRUPTED)
         stop.set()
 
-    for word in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(word, told)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, told, number)
     await work(stop)
 
 

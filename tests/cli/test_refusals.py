@@ -155,6 +155,13 @@ def test_without_a_bus_the_doctor_warns_and_the_teams_are_told(here: Here) -> No
     assert "researcher" in here("teams").out
 
 
+def test_without_a_bus_there_is_no_address_to_show(here: Here) -> None:
+    ended = here("doctor", "--show-address")
+    assert (ended.code, ended.out) == (3, "")
+    shown = here("doctor", "--show-address", "--nats", "nats://a:b@127.0.0.1:4222,nats://127.0.0.1:4223")
+    assert shown.out == "export NATS_URL=nats://a:b@127.0.0.1:4222,nats://127.0.0.1:4223\n"
+
+
 def test_the_doctor_looks_whether_somebody_listens_at_the_address_of_the_model(
     here: Here, monkeypatch: pytest.MonkeyPatch
 ) -> None:

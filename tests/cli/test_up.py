@@ -48,10 +48,10 @@ class Up:
 
     def __init__(self, folder: Path) -> None:
         self.home = folder / "home"
-        self.process = Process(self.home, "up", cwd=folder)
+        self.process = Process(self.home, "up", "--show-address", cwd=folder)
         self.said = self.process.line()
         self.url = self.said.removeprefix("export NATS_URL=").strip()
-        self.process.until_said("for other programs")
+        self.process.until_said("ready after")
         (folder / "errands.py").write_text(WORKER_FILE)
         self.worker = Process(self.home, "worker", "errands.py:errand", cwd=folder)
         self.worker.until_said("worker.ready")
@@ -138,6 +138,15 @@ def test_the_only_output_is_the_line_for_other_shells(up: Up) -> None:
     table = "".join(up.process.said)
     for actor in ("bus", "model", "supervisor", "worker researcher", "worker writer"):
         assert actor in table
+
+
+def test_the_address_with_its_password_is_shown_on_request_only(up: Up, there: Here) -> None:
+    ended = there("doctor", "--show-address")
+    assert (ended.code, ended.out) == (0, up.said)
+    parts = there("doctor", "--show-address", "--json").data
+    assert f"nats://{parts['user']}:{parts['password']}@{parts['server']}" == parts["url"] == up.url
+    everything = there("doctor").out + there("doctor", "--json").out + "".join(up.process.said)
+    assert parts["password"] not in everything
 
 
 def test_a_second_terminal_asks_the_team_that_is_up(up: Up) -> None:
