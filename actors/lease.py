@@ -1,5 +1,7 @@
 """A lease: how sure the holder of a delivery may be that it is still its own."""
 
+from math import inf
+
 from actors.bus.port import Delivery
 from actors.clock import Clock
 
@@ -49,6 +51,10 @@ class Lease:
     def lapsed(self) -> bool:
         """Whether a beat was missed for so long that another may hold it; beating on would keep *their* lease alive."""
         return self._clock.monotonic() - self._beaten_at > self._ack_wait_s
+
+    def taken_over(self) -> None:
+        """Another process has the delivery: it must not be given back or kept alive from here."""
+        self._beaten_at = self._proved_at = -inf
 
     async def beat(self) -> None:
         """Tell the bus that it is being worked on, unless it is too late for that."""

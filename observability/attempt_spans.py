@@ -11,11 +11,11 @@ from observability.redaction import redacted
 from observability.run_record import Attempt, StepAt
 from observability.span import Attributes, Link, Moment, Span, Status, Value, nanoseconds
 from protocol.messages import Result
-from protocol.steps import ConfirmAsked, Confirmed, ModelCalled, ToolCalled
+from protocol.steps import ConfirmAsked, Confirmed, GivenBack, ModelCalled, ToolCalled
 from protocol.subjects import TASK_TEMPLATE, durable
 
 LONGEST_ERROR = 1000
-LOST = "ended without a result: the worker was killed, stopped or replaced"
+LOST = "ended without a result: the worker was killed or replaced"
 
 
 class Telling(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,8 +64,10 @@ def execution_times(attempt: Attempt, executions: list[list[StepAt]], end_ns: in
 
 
 def outcome_of(attempt: Attempt, number: int, *, over: bool) -> str:
-    """What came of an execution: its result's word, or that it was lost or nobody wants it any more."""
-    return _outcome(attempt, over) if number == attempt.counting else names.LOST
+    """What came of an execution: the status of its result, or that it was given back, lost or abandoned."""
+    if number == attempt.counting:
+        return _outcome(attempt, over)
+    return names.GIVEN_BACK if attempt.returned(number) else names.LOST
 
 
 def last_execution(attempt: Attempt) -> str:
@@ -134,7 +136,6 @@ def _dispatch(attempt: Attempt, telling: Telling, common: Attributes, times: lis
 
 def _execution(attempt: Attempt, telling: Telling, common: Attributes, number: int, times: tuple[int, int]) -> Span:
     run, team, worker, task, attempted = attempt.address
-    lost = number != attempt.counting
     outcome = outcome_of(attempt, number, over=telling.over)
     attributes: dict[str, Value] = {
         **common,
@@ -144,8 +145,8 @@ def _execution(attempt: Attempt, telling: Telling, common: Attributes, number: i
         names.EXECUTION: number,
         names.OUTCOME: outcome,
     }
-    result = None if lost else attempt.result
-    status, error, moments = _verdict(result, lost, times[1], attributes)
+    result = attempt.result if number == attempt.counting else None
+    status, error, moments = _verdict(result, outcome == names.LOST, times[1], attributes)
     if result:
         attributes |= usage_attributes(result.usage)
         if telling.content:
@@ -170,7 +171,15 @@ def _execution(attempt: Attempt, telling: Telling, common: Attributes, number: i
 
 
 def _with_questions(span: Span, steps: list[StepAt]) -> Span:
-    return msgspec.structs.replace(span, events=(*_confirming(steps), *span.events))
+    return msgspec.structs.replace(span, events=(*_confirming(steps), *_returning(steps), *span.events))
+
+
+def _returning(steps: list[StepAt]) -> Iterator[Moment]:
+    """When the worker gave the task back on purpose, and why."""
+    for at in steps:
+        if isinstance(at.step, GivenBack):
+            told: dict[str, Value] = {names.REASON: redacted(at.step.reason)[:LONGEST_ERROR]}
+            yield Moment(name=names.moment("given_back"), time_ns=at.time_ns, attributes=told)
 
 
 def _confirming(steps: list[StepAt]) -> Iterator[Moment]:
@@ -206,7 +215,9 @@ def _outcome(attempt: Attempt, over: bool) -> str:
 
 
 def _instance(attempt: Attempt, number: int) -> str:
-    """Which process it was; of the first one only its result tells."""
+    """Which process it was; of the first one only its result tells, or its word when it gave the task back."""
     if number:
         return attempt.claims[number - 1]
+    if returned := attempt.returned(0):
+        return returned.instance
     return attempt.result.instance if attempt.result and attempt.counting == 0 else ""

@@ -84,6 +84,7 @@ EXCEPTION_MESSAGE = "exception.message"
 
 # outcomes that no result tells
 LOST = "lost"
+GIVEN_BACK = "given_back"
 ABANDONED = "abandoned"
 GOING_ON = "open"
 

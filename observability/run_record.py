@@ -10,7 +10,7 @@ from protocol.controls import Control
 from protocol.errors import UndecodableError
 from protocol.events import Event, Finished, Started
 from protocol.messages import Handoff, Request, Result
-from protocol.steps import ConfirmAsked, Confirmed, ModelCalled, Step, Taken, ToolCalled
+from protocol.steps import ConfirmAsked, Confirmed, GivenBack, ModelCalled, Step, Taken, ToolCalled
 from protocol.subjects import TaskAddress
 
 
@@ -84,6 +84,12 @@ class Attempt(msgspec.Struct, kw_only=True):
             parts[-1].append(at)
         return parts
 
+    def returned(self, number: int) -> GivenBack | None:
+        """How the worker of an execution gave the task back on purpose; None if it did not."""
+        executions = self.executions()
+        last = executions[number][-1:] if number < len(executions) else []
+        return next((at.step for at in last if isinstance(at.step, GivenBack)), None)
+
 
 class Record(msgspec.Struct, kw_only=True):
     """Everything of one run. `end_ns` is its last known moment."""
@@ -124,7 +130,9 @@ def sorted_record(run: str, entries: Iterable[Entry]) -> Record:
         record.start_ns = record.start_ns or time_ns
         record.end_ns = max(record.end_ns, time_ns)
         match message:
-            case Handoff() | Result() | Taken() | ModelCalled() | ToolCalled() | ConfirmAsked() | Confirmed():
+            case Handoff() | Result():
+                _work(record, entry, time_ns, supervisor)
+            case Taken() | GivenBack() | ModelCalled() | ToolCalled() | ConfirmAsked() | Confirmed():
                 _work(record, entry, time_ns, supervisor)
             case _ if subjects.kind_of(entry.subject) == "log":
                 if isinstance(message, Started):
@@ -152,7 +160,7 @@ def _work(record: Record, entry: Entry, time_ns: int, supervisor: str) -> None:
             attempt.start_ns, attempt.supervisor = time_ns, supervisor
         case Result() as result:
             attempt.result, attempt.result_seq, attempt.end_ns = result, entry.seq, time_ns
-        case Taken() | ModelCalled() | ToolCalled() | ConfirmAsked() | Confirmed() as step:
+        case Taken() | GivenBack() | ModelCalled() | ToolCalled() | ConfirmAsked() | Confirmed() as step:
             attempt.steps.append(StepAt(step=step, time_ns=time_ns))
         case _:
             pass

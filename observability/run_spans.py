@@ -63,7 +63,7 @@ def told_elsewhere(spans: Sequence[Span], instance: str) -> set[str]:
 
 def _lives_to_tell(span: Span, instance: str) -> bool:
     if span.kind == "consumer":
-        return span.attributes.get(names.OUTCOME) not in (names.LOST, names.ABANDONED, names.GOING_ON)
+        return span.attributes.get(names.OUTCOME) not in (names.LOST, names.GIVEN_BACK, names.ABANDONED, names.GOING_ON)
     return span.service == names.SUPERVISOR_SERVICE and span.instance == instance
 
 

@@ -12,6 +12,13 @@ class Taken(Message, frozen=True, kw_only=True, tag="taken", tag_field="type"):
     delivery: int = 0
 
 
+class GivenBack(Message, frozen=True, kw_only=True, tag="given_back", tag_field="type"):
+    """The instance that has the task gives it back on purpose; the next `taken` does not count as a loss."""
+
+    instance: str
+    reason: str = ""
+
+
 class ModelCalled(Message, frozen=True, kw_only=True, tag="model_called", tag_field="type"):
     """One turn of the model, its content exactly as the provider gave it. `asked` is the name it was asked by."""
 
@@ -52,4 +59,4 @@ class Confirmed(Message, frozen=True, kw_only=True, tag="confirmed", tag_field="
     comment: str = ""
 
 
-Step = Taken | ModelCalled | ToolCalled | ConfirmAsked | Confirmed
+Step = Taken | GivenBack | ModelCalled | ToolCalled | ConfirmAsked | Confirmed

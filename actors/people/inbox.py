@@ -16,7 +16,7 @@ from actors.clock import Clock
 from actors.people.waits import OpenHandoff, Waits
 from actors.record import read_run
 from actors.run_index import open_runs
-from actors.worker.logbook import ends_run
+from actors.worker.run_end import ends_run
 from protocol import codec, streams, subjects
 from protocol.errors import ConflictError, HandoffError, InvalidError, TooLargeError, UndecodableError
 from protocol.messages import Result, ResultStatus, Usage

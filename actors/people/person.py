@@ -18,8 +18,8 @@ from actors.runner import Runner
 from actors.settings import Settings
 from actors.verdict import Ack, Refuse, Verdict
 from actors.worker.definition import Worker
-from actors.worker.logbook import ends_run, is_cancel
 from actors.worker.queue_length import QueueLength
+from actors.worker.run_end import RunEnd
 from actors.worker.stopping import DROPPED, unwanted
 from observability.redaction import redacted
 from protocol import codec, streams, subjects
@@ -46,6 +46,7 @@ class PersonProcess:
         self._slots = worker.concurrency or SLOTS
         self._held: dict[TaskAddress, asyncio.Event] = {}
         self._dropped: set[TaskAddress] = set()
+        self._ends: dict[str, RunEnd] = {}
         self._news = asyncio.Event()
         queue = streams.task_queue(settings.team, worker.name, settings.ack_wait)
         self._queue_length = QueueLength(bus, clock, queue, settings.heartbeat_s)
@@ -132,11 +133,11 @@ class PersonProcess:
         """Those that have a result, or whose run is over."""
         if not held:
             return []
-        runs = {address.run for address in held}
+        self._ends = {run: self._ends.get(run) or RunEnd(self._bus, run) for run in {address.run for address in held}}
         watched = [address.result for address in held]
-        watched += [subject for run in runs for subject in (subjects.log(run), subjects.control(run))]
+        watched += [subject for end in self._ends.values() for subject in end.subjects]
         found = {stored.subject: stored for stored in await self._bus.last(streams.RUNS, watched)}
-        ended = {run for run in runs if _is_over(found, run)}
+        ended = {run for run, end in self._ends.items() if await end.reached(found)}
         return [address for address in held if address.result in found or address.run in ended]
 
     async def _refuse(self, address: TaskAddress, reason: str) -> Verdict:
@@ -163,8 +164,3 @@ class PersonProcess:
             person=True,
             trouble=redacted(codec.writable(self._runner.trouble))[:LONGEST],
         )
-
-
-def _is_over(found: dict[str, Stored], run: str) -> bool:
-    log, control = found.get(subjects.log(run)), found.get(subjects.control(run))
-    return (log is not None and ends_run(log)) or (control is not None and is_cancel(control))

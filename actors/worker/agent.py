@@ -27,13 +27,13 @@ from actors.worker.moves import (
     arguments_of,
     call_place,
     last_words,
-    losses,
     next_move,
     spent,
     turns_taken,
 )
 from actors.worker.outputs import kept_within
 from actors.worker.prompts import system_prompt, task_prompt
+from actors.worker.takings import losses_since_progress
 from observability import live
 from protocol import subjects
 from protocol.errors import ModelError, ToolError
@@ -190,7 +190,7 @@ class Agent:
             log.warning("tool.denied", tool=name, worker=self._worker.name)
             names = ", ".join(tool.name for tool in self._worker.tools) or "none"
             return f"tool_denied: {self._worker.name} has no tool called {name}; it has {names}", True
-        if (lost := losses(logbook.steps)) >= MOST_LOSSES:
+        if (lost := losses_since_progress(logbook.steps)) >= MOST_LOSSES:
             log.warning("tool.given_up", tool=name, worker=self._worker.name, losses=lost)
             return f"{name} was not run again: the worker died {lost} times while this ran", True
         try:

@@ -4,11 +4,10 @@ import asyncio
 
 from actors.bus.port import Bus, Stored
 from actors.lease import Lease
-from protocol import codec, streams, subjects
-from protocol.controls import Cancel
+from actors.worker.run_end import RunEnd
+from protocol import codec, streams
 from protocol.errors import ConflictError, FencedError, UndecodableError
-from protocol.events import Cancelled, Expired, Finished
-from protocol.steps import Step, Taken
+from protocol.steps import GivenBack, Step, Taken
 from protocol.subjects import TaskAddress
 
 
@@ -19,8 +18,10 @@ class Logbook:
         self._bus = bus
         self._address = address
         self._lease = lease
+        self._run_end = RunEnd(bus, address.run)
         self._seq = 0
         self._writing = asyncio.Lock()
+        self._writes: set[asyncio.Future[None]] = set()
         self._places: list[int] = []
         self.steps: list[Step] = []
 
@@ -33,7 +34,7 @@ class Logbook:
         """Read what is stored of the task; returns whether there is anything left to do."""
         sent = self._lease.sent()
         last = await self._last()
-        if self._over(last):
+        if await self._is_over(last):
             return False
         if self._address.steps in last:
             stored = await self._bus.read(streams.RUNS, self._address.steps)
@@ -47,8 +48,21 @@ class Logbook:
         """Take a handoff that somebody else may still think is theirs."""
         await self.write(Taken(instance=instance, delivery=self._lease.delivery.count))
 
+    async def give_back(self, instance: str, reason: str) -> None:
+        """Mark that the task is given back on purpose; what is being written is stored first."""
+        await self.write(GivenBack(instance=instance, reason=reason))
+
     async def write(self, step: Step) -> None:
-        """Store a step behind the last one, or raise FencedError: another instance has the task."""
+        """Store a step behind the last one, or raise FencedError: another instance has the task.
+
+        A write that was begun is finished even if the caller is cancelled: the next one must expect its sequence.
+        """
+        write = asyncio.ensure_future(self._write(step))
+        self._writes.add(write)
+        write.add_done_callback(self._written)
+        await asyncio.shield(write)
+
+    async def _write(self, step: Step) -> None:
         async with self._writing:
             sent = self._lease.sent()
             try:
@@ -58,6 +72,11 @@ class Logbook:
             self._lease.proved(sent)
             self.steps.append(step)
             self._places.append(self._seq)
+
+    def _written(self, write: "asyncio.Future[None]") -> None:
+        self._writes.discard(write)
+        if not write.cancelled():
+            write.exception()  # the caller may have been cancelled: then the next write finds out
 
     def place_of(self, step: Step) -> int:
         """The sequence of one of the steps."""
@@ -70,7 +89,7 @@ class Logbook:
                 return True
             sent = self._lease.sent()
             last = await self._last()
-            if self._over(last):
+            if await self._is_over(last):
                 return False
             found = last.get(self._address.steps)
             if (found.seq if found else 0) != self._seq:
@@ -79,16 +98,12 @@ class Logbook:
             return True
 
     async def _last(self) -> dict[str, Stored]:
-        run = self._address.run
-        watched = [self._address.result, self._address.steps, subjects.control(run), subjects.log(run)]
+        watched = [self._address.result, self._address.steps, *self._run_end.subjects]
         return {stored.subject: stored for stored in await self._bus.last(streams.RUNS, watched)}
 
-    def _over(self, last: dict[str, Stored]) -> bool:
-        """Whether a result, a cancel or the end of the run is stored."""
-        if self._address.result in last:
-            return True
-        log, control = last.get(subjects.log(self._address.run)), last.get(subjects.control(self._address.run))
-        return (log is not None and ends_run(log)) or (control is not None and is_cancel(control))
+    async def _is_over(self, last: dict[str, Stored]) -> bool:
+        """True if a result, a cancel or the end of the run is stored."""
+        return self._address.result in last or await self._run_end.reached(last)
 
 
 def _readable(stored: Stored) -> Step | None:
@@ -97,19 +112,3 @@ def _readable(stored: Stored) -> Step | None:
         return codec.decode_step(stored.data)
     except UndecodableError:
         return None
-
-
-def ends_run(stored: Stored) -> bool:
-    """Whether this, the last event of a run, means that nothing more is wanted for it."""
-    try:
-        return isinstance(codec.decode_event(stored.data), Finished | Cancelled | Expired)
-    except UndecodableError:
-        return False
-
-
-def is_cancel(stored: Stored) -> bool:
-    """Whether this control asks for the end of its run."""
-    try:
-        return isinstance(codec.decode_control(stored.data), Cancel)
-    except UndecodableError:
-        return False

@@ -10,8 +10,9 @@ from typing import Any
 import msgspec
 
 from actors.model.port import Block, Reply, Turn
+from actors.worker.takings import losses_since_progress
 from protocol.messages import Usage
-from protocol.steps import ModelCalled, Step, Taken, ToolCalled
+from protocol.steps import ModelCalled, Step, ToolCalled
 
 _blocks = msgspec.json.Decoder(list[Block])
 
@@ -62,7 +63,7 @@ def next_move(prompt: str, steps: Sequence[Step]) -> Move:
         missing = [use for use in reply.tool_uses if use["id"] not in results]
         if missing:
             # After a loss one at a time, so that it shows which of them it is that the worker does not survive.
-            return CallTools(missing[:1] if losses(steps) else missing)
+            return CallTools(missing[:1] if losses_since_progress(steps) else missing)
         if reply.tool_uses:
             turns.append(Turn(role="user", content=[_result_block(results[use["id"]]) for use in reply.tool_uses]))
             said.clear()
@@ -85,11 +86,6 @@ def _results(steps: Sequence[Step], at: int) -> dict[str, ToolCalled]:
         if isinstance(step, ToolCalled):
             found[step.call] = step
     return found
-
-
-def losses(steps: Sequence[Step]) -> int:
-    """How often the task was taken over since the last step that got it any further."""
-    return next((at for at, step in enumerate(reversed(steps)) if not isinstance(step, Taken)), len(steps))
 
 
 def call_place(steps: Sequence[Step], call: str) -> tuple[int, int]:

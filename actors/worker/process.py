@@ -8,7 +8,6 @@ from statistics import median
 import msgspec
 import structlog
 
-from actors.artifacts import keep_text
 from actors.bus.port import Bus, Stored
 from actors.clock import Clock
 from actors.heartbeat import CardAddress, Heartbeat
@@ -23,32 +22,39 @@ from actors.worker.ending import Over, Yielded
 from actors.worker.logbook import Logbook
 from actors.worker.moves import spent
 from actors.worker.queue_length import QueueLength
+from actors.worker.results import Results
 from actors.worker.stopping import DROPPED, unwanted
+from actors.worker.takings import losses_if_taken
 from observability import live
 from observability.logs import trace_of
 from observability.redaction import redacted
 from protocol import codec, streams, subjects
-from protocol.errors import ConflictError, DeclinedError, FencedError, HandoffError, TooLargeError, UndecodableError
-from protocol.messages import NOTHING, Card, Fault, Handoff, Result, ResultStatus, Usage
+from protocol.errors import DeclinedError, FencedError, HandoffError, UndecodableError
+from protocol.messages import Card, Fault, Handoff
 from protocol.subjects import TaskAddress
 
 RECENT = 64
-LONGEST = 4000
-MOST_FINDINGS = 20
+LONGEST = 1000
+MARK_S = 2.0
+"""How long a process that stops waits until the return of a task is stored."""
 
 log = structlog.get_logger()
 
 
 class Job:
-    """One handoff under way. `dropped` tells that the run goes on without it, and wants to know what it cost."""
+    """One handoff under way.
 
-    __slots__ = ("dropped", "name", "task", "unwanted")
+    `dropped`: the run goes on without it, and wants to know what it cost. `taken`: this instance may have worked on it.
+    """
+
+    __slots__ = ("dropped", "name", "taken", "task", "unwanted")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.task = asyncio.current_task()
         self.unwanted = False
         self.dropped = False
+        self.taken = False
 
 
 class WorkerProcess:
@@ -64,6 +70,7 @@ class WorkerProcess:
         self._slots = worker.concurrency or settings.concurrency
         self._jobs: dict[str, set[Job]] = {}
         self._stopping = asyncio.Event()
+        self._results = Results(bus, settings, worker.name, instance)
         self._seconds: deque[float] = deque(maxlen=RECENT)
         self._is_async = inspect.iscoroutinefunction(worker.run)
         queue = streams.task_queue(settings.team, worker.name, settings.ack_wait)
@@ -94,43 +101,66 @@ class WorkerProcess:
                     task.cancel()
 
     async def _handle(self, lease: Lease) -> Verdict:
-        stored, count = lease.delivery.message, lease.delivery.count
+        stored = lease.delivery.message
         address = subjects.address_of(stored.subject)
         try:
             handoff = codec.decode(stored.data, Handoff)
         except UndecodableError as error:
             return await self._refuse(address, "undecodable", str(error))
-        if count > self._settings.deliveries:
-            reason = f"handed out {count} times without an outcome: every instance that took it was lost"
-            return await self._refuse(address, "poison", reason)
         logbook = Logbook(self._bus, address, lease)
         # Before the look: a cancel that comes while it is under way would be neither seen nor heard.
         job = Job(address.task)
         self._jobs.setdefault(address.run, set()).add(job)
         try:
-            if not self._may_skip_look(stored, count) and not await self._is_due(logbook, count):
-                return Ack()
-            with live.executing(address, logbook.takes):
-                return await self._do(handoff, address, logbook)
+            return await self._take(handoff, job, logbook, lease)
         except asyncio.CancelledError:
             if job.unwanted and job.task and job.task.uncancel() == 0:
                 log.info("task.cancelled", run=address.run, task=address.task)
                 if job.dropped:
-                    await self._give_back(self._failed(address, DROPPED, spent(logbook.steps)), address)
+                    await self._results.store(self._results.failed(address, DROPPED, spent(logbook.steps)), address)
                 return Ack()
+            if job.taken:
+                await self._mark_returned(logbook, lease, "the process stops")
             raise
         finally:
             self._jobs[address.run].discard(job)
             if not self._jobs[address.run]:
                 del self._jobs[address.run]
 
-    async def _is_due(self, logbook: Logbook, count: int) -> bool:
-        """Look whether there is anything left to do, and claim what somebody else may think is theirs."""
-        if not await logbook.look():
-            return False
-        if logbook.steps or count > 1:
-            await logbook.claim(self._instance)
-        return True
+    async def _take(self, handoff: Handoff, job: Job, logbook: Logbook, lease: Lease) -> Verdict:
+        """Look whether there is anything left to do, claim what another instance may think is its own, and do it."""
+        stored, count = lease.delivery.message, lease.delivery.count
+        address = subjects.address_of(stored.subject)
+        if not self._may_skip_look(stored, count):
+            if not await logbook.look():
+                return Ack()
+            if logbook.steps or count > 1:
+                if (lost := losses_if_taken(logbook.steps, self._instance)) >= self._settings.deliveries:
+                    reason = f"{lost} instances took it, and each was lost before it came to an outcome"
+                    return await self._refuse(address, "poison", reason)
+                job.taken = True
+                await logbook.claim(self._instance)
+        job.taken = True
+        try:
+            with live.executing(address, logbook.takes):
+                return await self._do(handoff, address, logbook)
+        except Yielded:
+            await self._mark_returned(logbook, lease, "the process stops")
+            return Retry(0.0)
+        except HandoffError as error:
+            if error.retryable:  # the bus failed, not the task
+                await self._mark_returned(logbook, lease, redacted(f"{type(error).__name__}: {error}")[:LONGEST])
+            raise
+
+    async def _mark_returned(self, logbook: Logbook, lease: Lease, reason: str) -> None:
+        """Store that the task is given back on purpose, in bounded time: without the mark it counts as a loss."""
+        try:
+            async with asyncio.timeout(MARK_S):
+                await logbook.give_back(self._instance, reason)
+        except FencedError:
+            lease.taken_over()
+        except (HandoffError, TimeoutError) as error:
+            log.warning("task.return_not_marked", queue=self._runner.name, error=str(error) or type(error).__name__)
 
     def _may_skip_look(self, stored: Stored, count: int) -> bool:
         """A function pays nothing, so a handoff that is young and comes for the first time is simply done."""
@@ -143,25 +173,9 @@ class WorkerProcess:
             outcome = await self._outcome(handoff, logbook)
         except Over:
             return Ack()
-        except Yielded:
-            return Retry(0.0)
         seconds = self._clock.monotonic() - began + outcome.before_s
         usage = msgspec.structs.replace(outcome.usage, seconds=seconds)
-        result = Result(
-            run=address.run,
-            task=address.task,
-            attempt=address.attempt,
-            worker=self.worker.name,
-            instance=self._instance,
-            status=_status(outcome),
-            output=outcome.output,
-            data=msgspec.Raw(msgspec.json.encode(outcome.data)),
-            confidence=outcome.confidence,
-            findings=tuple(finding[:LONGEST] for finding in outcome.findings[:MOST_FINDINGS]),
-            error=_bounded(outcome.error),
-            usage=usage,
-        )
-        await self._give_back(result, address)
+        await self._results.store(self._results.of(outcome, address, usage), address)
         self._seconds.append(seconds)
         return Ack()
 
@@ -193,46 +207,10 @@ class WorkerProcess:
             returned = await returned
         return sound(returned)
 
-    async def _give_back(self, result: Result, address: TaskAddress) -> None:
-        """Store the result, write-once; one that is too big goes along as an artifact, or says that it was too big."""
-        try:
-            await self._store(result, address)
-            return
-        except TooLargeError:
-            name = f"{address.run}.{address.task}.{address.attempt}.output"
-            room = self._settings.message_bytes // 2
-            text, artifact = await keep_text(self._bus, name, result.output, room)
-        short = msgspec.structs.replace(result, output=text, artifacts=(*result.artifacts, artifact), data=NOTHING)
-        try:
-            await self._store(short, address)
-        except TooLargeError as error:
-            fault = Fault(kind="too_large", message=str(error))
-            await self._store(self._failed(address, fault, result.usage), address)
-
-    async def _store(self, result: Result, address: TaskAddress) -> None:
-        """If a result is there already, that one counts and ours is not needed."""
-        try:
-            await self._bus.publish(address.result, codec.encode(result), expect=0)
-            live.result_stored()
-        except ConflictError:
-            log.info("result.there_already", run=address.run, task=address.task)
-
     async def _refuse(self, address: TaskAddress, kind: str, reason: str) -> Verdict:
         """A handoff that cannot be done is a failed task, and is kept among the dead letters."""
-        await self._give_back(self._failed(address, Fault(kind=kind, message=reason[:LONGEST])), address)
+        await self._results.store(self._results.failed(address, Fault(kind=kind, message=reason)), address)
         return Refuse(reason)
-
-    def _failed(self, address: TaskAddress, fault: Fault, usage: Usage | None = None) -> Result:
-        return Result(
-            run=address.run,
-            task=address.task,
-            attempt=address.attempt,
-            worker=self.worker.name,
-            instance=self._instance,
-            status="failed",
-            error=fault,
-            usage=usage or Usage(),
-        )
 
     def _cancel(self, stored: Stored) -> None:
         """Stop what is no longer wanted."""
@@ -267,17 +245,3 @@ class WorkerProcess:
         """What an operator should know of this instance; `handoff doctor` shows it."""
         told = "; ".join(filter(None, (self.worker.trouble(), self._runner.trouble)))
         return redacted(codec.writable(told))[:LONGEST]
-
-
-def _bounded(fault: Fault | None) -> Fault | None:
-    """A fault that fits into a message and gives no secret away, whatever an exception had to say."""
-    if fault is None:
-        return None
-    message = redacted(codec.writable(fault.message))
-    return msgspec.structs.replace(fault, message=message if len(message) <= LONGEST else message[:LONGEST] + " …")
-
-
-def _status(outcome: Outcome) -> ResultStatus:
-    if outcome.declined:
-        return "declined"
-    return "failed" if outcome.error else "completed"

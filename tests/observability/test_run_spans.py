@@ -12,7 +12,7 @@ from observability.run_spans import spans_of, told_elsewhere
 from observability.span import Span
 from protocol.events import Planned
 from protocol.messages import Fault, Result
-from protocol.steps import Taken
+from protocol.steps import GivenBack, Taken
 
 
 def one(spans: list[Span], **having: object) -> Span:
@@ -108,6 +108,17 @@ def test_a_worker_that_was_replaced_but_gave_its_result_first_is_the_one_that_co
     assert (first.instance, first.attributes[names.OUTCOME], first.status) == ("reader-1", "completed", "unset")
     assert (second.instance, second.attributes[names.OUTCOME], second.status) == ("reader-2", names.LOST, "error")
     assert [link.span for link in one(spans, id=span_ids.dispatch(RUN, "b", 1)).links] == [first.id]
+
+
+def test_a_worker_that_gave_the_task_back_is_no_error_and_says_why() -> None:
+    back = GivenBack(instance="reader-1", reason="the process stops")
+    tape = Tape().start().hand("a").step("a", back, Taken(instance="reader-2", delivery=2)).result("a").finish()
+    spans = spans_of(RUN, tape.entries)
+    assert_whole(spans)
+    first, second = some(spans, name="invoke_agent reader")
+    assert (first.instance, first.attributes[names.OUTCOME], first.status) == ("reader-1", names.GIVEN_BACK, "unset")
+    assert [moment.attributes[names.REASON] for moment in first.events] == ["the process stops"]
+    assert (second.instance, second.attributes[names.OUTCOME]) == ("reader-2", "completed")
 
 
 def test_two_calls_that_a_model_gives_the_same_id_are_two_spans() -> None:

@@ -53,7 +53,7 @@ from protocol.messages import (
     Timing,
     Usage,
 )
-from protocol.steps import ConfirmAsked, Confirmed, ModelCalled, Taken, ToolCalled
+from protocol.steps import ConfirmAsked, Confirmed, GivenBack, ModelCalled, Taken, ToolCalled
 
 KEPT = Path(__file__).parent / "kept"
 RUN = "0af7651916cd43dd8448eb211c80319c"
@@ -159,6 +159,7 @@ EXAMPLES: dict[str, Message] = {
     "event-judged": Judged(contradictions=ANSWER.contradictions, usage=USAGE),
     "event-finished": Finished(answer=ANSWER),
     "step-taken": Taken(instance="host-1-ab", delivery=2),
+    "step-given_back": GivenBack(instance="host-1-ab", reason="the process stops"),
     "step-model_called": ModelCalled(
         model="m", content=msgspec.Raw(b'[{"type":"text","text":"hi"}]'), stop_reason="end_turn", usage=USAGE
     ),

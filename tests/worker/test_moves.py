@@ -15,7 +15,6 @@ from actors.worker.moves import (
     CallTools,
     Done,
     call_place,
-    losses,
     next_move,
     spent,
     turns_taken,
@@ -148,14 +147,6 @@ def test_an_agent_that_is_replaced_at_any_step_ends_the_same_and_repeats_nothing
     uses_in_all = sum(isinstance(step, ToolCalled) for step in steps)
     assert asked == turns
     assert made == uses_in_all == len({step.call for step in steps if isinstance(step, ToolCalled)})
-
-
-def test_losses_are_counted_from_the_last_step_that_got_further() -> None:
-    gone = Taken(instance="gone")
-    assert losses([]) == 0
-    assert losses([gone, said(use("a"))]) == 0
-    assert losses([said(use("a")), gone, gone]) == 2
-    assert losses([said(use("a"), use("b")), gone, called("a"), gone]) == 1
 
 
 def test_after_a_loss_calls_are_made_one_at_a_time() -> None:
