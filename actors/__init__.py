@@ -1,39 +1,98 @@
-"""The processes: bus, runner, supervisor, worker, model, tools, teams, launcher, command line.
+"""What a program of your own needs from Handoff, and the packages of the processes.
 
-`Worker`, `Team`, `tool`, `CallKey`, `ToolServer`, `Outcome`, `Client`, `Plan` and `Task` are what a program of one's
-own needs; each is loaded when it is first used.
+    from actors import Client, Worker, tool
+
+Each name is loaded when it is first used, so that importing this package is cheap.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from protocol.errors import (
+    BusError,
+    ConflictError,
+    DeclinedError,
+    DeniedError,
+    FencedError,
+    HandoffError,
+    InvalidError,
+    ModelError,
+    TooLargeError,
+    ToolError,
+    UndecodableError,
+    UnknownTypeError,
+    UnreachableError,
+)
 
 __version__ = "0.1.0"
-__all__ = ["CallKey", "Client", "Outcome", "Plan", "Task", "Team", "ToolServer", "Worker", "__version__", "tool"]
+__all__ = [
+    "Answer",
+    "Artifact",
+    "Budget",
+    "BusError",
+    "CallKey",
+    "Client",
+    "ConflictError",
+    "DeclinedError",
+    "DeniedError",
+    "FencedError",
+    "Handoff",
+    "HandoffError",
+    "InvalidError",
+    "ModelError",
+    "Outcome",
+    "Plan",
+    "Request",
+    "Result",
+    "Run",
+    "Task",
+    "Team",
+    "TooLargeError",
+    "ToolError",
+    "ToolServer",
+    "UndecodableError",
+    "UnknownTypeError",
+    "UnreachableError",
+    "Worker",
+    "__version__",
+    "tool",
+]
 
-if TYPE_CHECKING:  # for type checkers alone: at run time the names are loaded when they are used
+if TYPE_CHECKING:
     from actors.client import Client
+    from actors.remote_run import Run
     from actors.teams.team import Team
     from actors.tools.given import CallKey
     from actors.tools.server import ToolServer
     from actors.tools.tool import tool
     from actors.worker.definition import Outcome, Worker
-    from protocol.messages import Plan, Task
+    from protocol.messages import Answer, Artifact, Budget, Handoff, Plan, Request, Result, Task
+else:
+    # Hidden from type checkers, to whom a module with `__getattr__` has every name, the misspelled ones included.
+    _MODULES = {
+        "Answer": "protocol.messages",
+        "Artifact": "protocol.messages",
+        "Budget": "protocol.messages",
+        "CallKey": "actors.tools.given",
+        "Client": "actors.client",
+        "Handoff": "protocol.messages",
+        "Outcome": "actors.worker.definition",
+        "Plan": "protocol.messages",
+        "Request": "protocol.messages",
+        "Result": "protocol.messages",
+        "Run": "actors.remote_run",
+        "Task": "protocol.messages",
+        "Team": "actors.teams.team",
+        "ToolServer": "actors.tools.server",
+        "Worker": "actors.worker.definition",
+        "tool": "actors.tools.tool",
+    }
 
-_WHERE = {
-    "CallKey": "actors.tools.given",
-    "Client": "actors.client",
-    "Outcome": "actors.worker.definition",
-    "Plan": "protocol.messages",
-    "Task": "protocol.messages",
-    "Team": "actors.teams.team",
-    "ToolServer": "actors.tools.server",
-    "Worker": "actors.worker.definition",
-    "tool": "actors.tools.tool",
-}
+    def __getattr__(name):
+        if name not in _MODULES:
+            raise AttributeError(f"module 'actors' has no attribute {name!r}")
+        from importlib import import_module
 
+        return getattr(import_module(_MODULES[name]), name)
 
-def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"module 'actors' has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(_WHERE[name]), name)
+    def __dir__():
+        return sorted({*globals(), *__all__})

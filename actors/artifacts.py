@@ -1,5 +1,7 @@
 """Artifacts: what is too big for a message, kept in the object store and passed by reference."""
 
+import msgspec
+
 from actors.bus.port import Bus
 from protocol.messages import Answer, Artifact
 
@@ -13,11 +15,11 @@ async def keep_text(bus: Bus, name: str, text: str, room: int) -> tuple[str, Art
     return head + note, Artifact(name=name, digest=digest, size=len(data))
 
 
-async def whole_text(bus: Bus, answer: Answer) -> str:
-    """The text of an answer, brought back whole where it was too long for a message."""
+async def whole_answer(bus: Bus, answer: Answer) -> Answer:
+    """The answer with its text brought back whole where it was too long for a message."""
     name = f"{answer.run}.answer"
     if any(artifact.name == name for artifact in answer.artifacts):
         data = await bus.get_artifact(name)
         if data is not None:
-            return data.decode(errors="replace")
-    return answer.text
+            return msgspec.structs.replace(answer, text=data.decode(errors="replace"))
+    return answer

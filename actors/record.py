@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import msgspec
 import structlog
 
-from actors.artifacts import whole_text
+from actors.artifacts import whole_answer
 from actors.bus.port import Bus, Stored
 from observability.redaction import redacted
 from protocol import codec, streams, subjects
@@ -59,8 +59,8 @@ async def read_whole_run(bus: Bus, run: str) -> list[Recorded]:
     record = await read_run(bus, run)
     if not record or not isinstance(last := record[-1].message, Finished):
         return record
-    answer = msgspec.structs.replace(last.answer, text=await whole_text(bus, last.answer))
-    return [*record[:-1], msgspec.structs.replace(record[-1], message=Finished(answer=answer))]
+    finished = Finished(answer=await whole_answer(bus, last.answer))
+    return [*record[:-1], msgspec.structs.replace(record[-1], message=finished)]
 
 
 async def complete_run(bus: Bus, run: str, results: Mapping[str, Recorded]) -> list[Recorded]:

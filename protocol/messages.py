@@ -4,7 +4,7 @@ Fields are only ever added, with a default; unknown fields are ignored. Every fi
 any language finds it.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -18,6 +18,16 @@ AnswerStatus = Literal["complete", "partial", "failed", "cancelled"]
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):
     """Anything with a place in the protocol."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The message as plain dicts, lists, strings and numbers: what `json.dumps` or a web framework takes."""
+        return msgspec.to_builtins(self, enc_hook=_from_raw)
+
+
+def _from_raw(value: object) -> object:
+    if isinstance(value, msgspec.Raw):
+        return msgspec.json.decode(value)
+    raise NotImplementedError(f"{type(value).__name__} has no place in a message")
 
 
 class Budget(Message, frozen=True, kw_only=True):

@@ -16,8 +16,9 @@ from servers import NatsServer
 from waiting import LIMIT_S
 
 from actors.bus.jetstream import JetStreamBus, connect
-from actors.client import Client, Run
+from actors.client import Client
 from actors.record import Recorded
+from actors.remote_run import Run
 from actors.settings import Settings
 from protocol import streams
 from protocol.messages import Plan, Task

@@ -18,8 +18,9 @@ from actors.cli.settling import Word, settle
 from actors.cli.terminal import tell
 from actors.cli.who import who
 from actors.cli.wording import count
-from actors.client import Client, Run
+from actors.client import Client
 from actors.people.waits import Waits
+from actors.remote_run import Run
 from actors.run.state import Limits, RunState
 from actors.run_index import find_run
 from protocol.controls import Approve, Control, Edit, Reject

@@ -10,7 +10,6 @@ from typing import TypedDict, Unpack
 import click
 import msgspec
 
-from actors.artifacts import whole_text
 from actors.cli.answer import tell_summary, write_markdown
 from actors.cli.exit_code import INTERRUPTED, OF_STATUS
 from actors.cli.failure import CommandError
@@ -21,8 +20,9 @@ from actors.cli.opening import Wanted, opened
 from actors.cli.options import POSITIVE, Place, json_option, placed
 from actors.cli.terminal import write, write_json
 from actors.cli.wording import about
-from actors.client import Client, Run, checked
+from actors.client import Client, checked
 from actors.launcher.embedded import find
+from actors.remote_run import Run
 from actors.settings import Settings
 from protocol.messages import Request
 
@@ -111,7 +111,6 @@ async def _ask(wanted: Wanted, request: Request, options: Options, asking: Askin
             raise
         if answer is None:
             raise CommandError([f"run {run.id} has not ended yet: see handoff show {run.id[:8]}"], INTERRUPTED)
-        answer = msgspec.structs.replace(answer, text=await whole_text(bus, answer))
         if options["as_json"]:
             write_json(answer)
         else:

@@ -9,9 +9,9 @@ import msgspec
 from actors.cli.review import Ask, Stage, chosen
 from actors.cli.terminal import tell
 from actors.cli.wording import seconds
-from actors.client import Run
 from actors.people.waits import OpenCall, Waits
 from actors.record import Recorded
+from actors.remote_run import Run
 from protocol import subjects
 from protocol.controls import Approve, Control, Reject
 from protocol.steps import ConfirmAsked, Confirmed

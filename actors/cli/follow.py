@@ -14,8 +14,8 @@ from actors.cli.progress import Progress
 from actors.cli.review import Review, ask_terminal, change_in_editor
 from actors.cli.terminal import console, is_screen
 from actors.cli.who import who
-from actors.client import Run
 from actors.record import Recorded
+from actors.remote_run import Run
 from actors.run.state import Limits
 from actors.settings import Settings
 from protocol import streams, subjects

@@ -15,8 +15,8 @@ from actors.cli.given import parse_plan
 from actors.cli.progress import Progress
 from actors.cli.terminal import one_line, table, tell
 from actors.cli.wording import count
-from actors.client import Run
 from actors.record import Recorded
+from actors.remote_run import Run
 from actors.run.plan_check import plan_faults
 from actors.run.state import Limits
 from protocol.controls import Approve, Cancel, Control, Edit, Reject

@@ -9,8 +9,8 @@ import msgspec
 from actors.cli.confirm import control_for, described, how_to_confirm
 from actors.cli.exit_code import COMPLETE, FAILED
 from actors.cli.terminal import tell
-from actors.client import Run
 from actors.people.waits import OpenCall, Waits
+from actors.remote_run import Run
 from protocol import subjects
 from protocol.errors import InvalidError
 from protocol.events import Finished

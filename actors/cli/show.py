@@ -6,7 +6,7 @@ import time
 import click
 import msgspec
 
-from actors.artifacts import whole_text
+from actors.artifacts import whole_answer
 from actors.bus.jetstream import JetStreamBus
 from actors.cli.answer import write_markdown
 from actors.cli.looking import look
@@ -54,7 +54,7 @@ async def _read(bus: JetStreamBus, run: str, limits: Limits) -> Story:
             raise InvalidError([f"there is no run {run}: see `handoff runs`"])
         return story_of_waiting(waiting[run])
     if story.answer:
-        answer = msgspec.structs.replace(story.answer, text=await whole_text(bus, story.answer))
+        answer = await whole_answer(bus, story.answer)
         return msgspec.structs.replace(story, answer=answer)
     return story
 

@@ -1,13 +1,19 @@
 """The answer: what a finished run says, put together from its state."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import msgspec
+
 from actors.run.board import TaskState
 from actors.run.plan_check import few
 from actors.run.state import RunState
 from protocol.errors import TooLargeError
-from protocol.messages import DEADLINE, Answer, AnswerStatus, Contradiction, Result, Timing
+from protocol.messages import DEADLINE, Answer, AnswerStatus, Artifact, Contradiction, Result, Timing
 
 GAP_COST = 0.1
 OPEN_COST = 0.15
+NONE_CUT: Mapping[str, str] = MappingProxyType({})
 
 
 def answer_of(state: RunState, now: float) -> Answer:
@@ -37,6 +43,38 @@ def too_large(state: RunState, error: TooLargeError, now: float) -> Answer:
         usage=state.spent,
         timing=timing_of(state, now),
         revisions=state.revision,
+    )
+
+
+def cut_outputs(state: RunState) -> dict[str, Artifact]:
+    """The outputs of which the text of the answer shows only the beginning: by task, where each is kept whole."""
+    if state.synthesis and not state.synthesis.failed:
+        return {}
+    named = {result.task: f"{result.run}.{result.task}.{result.attempt}.output" for result in _shown(state)}
+    return {
+        result.task: artifact
+        for result in _shown(state)
+        for artifact in result.artifacts
+        if artifact.name == named[result.task]
+    }
+
+
+def with_outputs(state: RunState, answer: Answer, whole: Mapping[str, str]) -> Answer:
+    """The answer with these outputs in its text, by task. A cut output that is not among them is a gap."""
+    cut = cut_outputs(state)
+    if not cut:
+        return answer
+    missing = {task: artifact for task, artifact in cut.items() if task not in whole}
+    gaps = [
+        f"the output of {task} is cut: the whole text, {artifact.size:,} bytes, is the artifact {artifact.name}"
+        for task, artifact in missing.items()
+    ]
+    return msgspec.structs.replace(
+        answer,
+        text=_text(state, whole),
+        gaps=(*answer.gaps, *gaps),
+        artifacts=(*answer.artifacts, *missing.values()),
+        status="partial" if missing and answer.status == "complete" else answer.status,
     )
 
 
@@ -72,14 +110,23 @@ def open_contradictions(state: RunState) -> list[Contradiction]:
     return [contradiction for contradiction in contradictions_of(state) if not contradiction.resolution]
 
 
-def joined(state: RunState) -> str:
-    """The results as they are, without those that went into a result at the end of the plan."""
+def joined(state: RunState, whole: Mapping[str, str] = NONE_CUT) -> str:
+    """The results as they are, without those that went into a result at the end of the plan.
+
+    `whole` has the outputs, by task, that are too long for a Result.
+    """
+    shown = _shown(state)
+    outputs = [whole.get(result.task, result.output) for result in shown]
+    if len(shown) == 1:
+        return outputs[0]
+    headed = zip(shown, outputs, strict=True)
+    return "\n\n".join(f"## {result.task} ({result.worker})\n\n{output}" for result, output in headed)
+
+
+def _shown(state: RunState) -> list[Result]:
     results = completed(state)
     used = _used(state, [result.task for result in results if _is_end(state, result.task)])
-    last = [result for result in results if result.task not in used]
-    if len(last) == 1:
-        return last[0].output
-    return "\n\n".join(f"## {result.task} ({result.worker})\n\n{result.output}" for result in last)
+    return [result for result in results if result.task not in used]
 
 
 def _is_end(state: RunState, name: str) -> bool:
@@ -121,8 +168,8 @@ def _status(state: RunState) -> AnswerStatus:
     return "complete" if whole else "partial"
 
 
-def _text(state: RunState) -> str:
-    text = state.synthesis.text if state.synthesis and not state.synthesis.failed else joined(state)
+def _text(state: RunState, whole: Mapping[str, str] = NONE_CUT) -> str:
+    text = state.synthesis.text if state.synthesis and not state.synthesis.failed else joined(state, whole)
     if text:
         return text + _verdicts(state)
     if state.cancelled:

@@ -11,6 +11,7 @@ from actors.bus.port import Bus, Stored
 from actors.clock import Clock
 from actors.dead_letter import Refusal, bury
 from actors.record import Entry
+from actors.run.answer import cut_outputs, with_outputs
 from actors.run.decisions import Dispatch
 from actors.run.plan_check import named, unknown_workers
 from actors.run.react import View
@@ -36,6 +37,8 @@ ENVELOPE_BYTES = 16 * 1024
 
 HEADROOM_BYTES = 1024
 LONGEST_HEADER = 256
+MOST_OUTPUT_BYTES = 16_000_000
+"""How much of long outputs a supervisor reads to put them into one answer; beyond, they are named as artifacts."""
 CUT = " [cut: the whole is in the artifact]"
 
 
@@ -183,6 +186,17 @@ class Desk:
         """A message of a run that nobody can read is kept among the dead letters."""
         refusal = Refusal(streams.RUNS, "not a Control, or not on a subject of a run", by=self.instance)
         await bury(self.bus, stored, refusal)
+
+    async def with_whole_outputs(self, state: RunState, answer: Answer) -> Answer:
+        """The answer with the outputs that were too long for a Result, as far as they can be held here."""
+        whole: dict[str, str] = {}
+        room = MOST_OUTPUT_BYTES
+        for task, artifact in cut_outputs(state).items():
+            room -= artifact.size
+            data = await self.bus.get_artifact(artifact.name) if room >= 0 else None
+            if data is not None:
+                whole[task] = data.decode(errors="replace")
+        return with_outputs(state, answer, whole)
 
     async def shortened(self, answer: Answer) -> Answer:
         """The answer with its text kept whole as an artifact."""

@@ -160,7 +160,7 @@ class LiveRun:
             case Dispatch():
                 await self._dispatch(decision)
             case Finish(answer):
-                await self._finish(answer)
+                await self._finish(await self._desk.with_whole_outputs(self.state, answer))
             case WakeAt(time):
                 self._alarm.due(time)
             case _:

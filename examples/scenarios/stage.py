@@ -13,9 +13,10 @@ from typing import Any, Self
 import msgspec
 
 from actors.bus.jetstream import connect
-from actors.client import Client, Run
+from actors.client import Client
 from actors.launcher.embedded import EmbeddedBus
 from actors.record import Entry
+from actors.remote_run import Run
 from actors.settings import Settings
 from protocol import streams
 from protocol.messages import Answer, Request

@@ -10,10 +10,11 @@ from waiting import LIMIT_S
 from actors.bus.memory import MemoryBus, MemoryServer
 from actors.cli.confirm import Confirming, control_for, decision, described, exact, shown, told
 from actors.cli.settling import Word, meant
-from actors.client import Client, Run
+from actors.client import Client
 from actors.clock import SystemClock
 from actors.people.waits import OpenCall
 from actors.record import Entry, Recorded
+from actors.remote_run import Run
 from actors.settings import Settings
 from actors.worker.confirmation import Question
 from protocol import subjects

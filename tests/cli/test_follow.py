@@ -14,9 +14,10 @@ from actors.bus.port import Stored
 from actors.cli import follow as following
 from actors.cli.follow import follow
 from actors.cli.interrupt import Interrupt, InterruptedByUser, interruptible
-from actors.client import Client, Run
+from actors.client import Client
 from actors.clock import SystemClock
 from actors.record import Recorded
+from actors.remote_run import Run
 from actors.settings import Settings
 from protocol import codec, streams, subjects
 from protocol.controls import Cancel

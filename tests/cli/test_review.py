@@ -12,9 +12,10 @@ from actors.bus.memory.bus import MemoryBus
 from actors.bus.memory.server import MemoryServer
 from actors.cli.approve import outcome
 from actors.cli.review import Review, change_in_editor, decision, estimated
-from actors.client import Client, Run
+from actors.client import Client
 from actors.clock import SystemClock
 from actors.record import Recorded
+from actors.remote_run import Run
 from actors.run.state import Limits, RunState
 from actors.settings import Settings
 from protocol import codec, subjects

@@ -238,3 +238,9 @@ def test_the_tag_of_an_event_is_its_kind() -> None:
 
 def test_a_bare_text_is_a_whole_request() -> None:
     assert codec.decode(b'{"text": "hi"}', Request) == Request(text="hi")
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_message_is_the_same_as_a_dict_and_as_json(name: str) -> None:
+    plain = EXAMPLES[name].to_dict()
+    assert json.loads(json.dumps(plain)) == json.loads(codec.encode(EXAMPLES[name]))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from actors.bus.memory import MemoryBus, MemoryServer, VirtualClock
+from actors.client import Client
 from actors.dead_letter import dead_letters
 from actors.model.port import Call, Reply
 from actors.settings import Settings
@@ -125,6 +126,43 @@ async def test_a_fan_in_too_big_for_a_message_goes_along_by_reference(world: Wor
     assert len(handoff.context) == 900
     (artifact,) = handoff.artifacts
     assert len(await world.client.get_artifact(artifact.name) or b"") == artifact.size
+
+
+LONG = "wort " * 140_000
+
+
+async def test_an_output_too_long_for_a_message_is_whole_in_the_answer(world: World) -> None:
+    world.start(lambda handoff: LONG)
+    run = new_run_id()
+    await world.ask(Request(id=run, plan=Plan(tasks=(Task(id="a", worker="w", intent="write"),)), synthesis=False))
+    stored = await world.answer(run)
+    async with Client(world.client, settings=SETTINGS) as client:
+        answer = await client.run(run).answer()
+    assert (answer.text, answer.status, answer.gaps) == (LONG, "complete", ())
+    assert len(stored.text) < len(LONG)
+    assert [artifact.name for artifact in stored.artifacts] == [f"{run}.answer"]
+
+
+async def test_several_long_outputs_stand_side_by_side_whole(world: World) -> None:
+    world.start(lambda handoff: LONG + handoff.task if handoff.task != "b" else "short")
+    run = new_run_id()
+    tasks = tuple(Task(id=name, worker="w", intent="write") for name in "abc")
+    await world.ask(Request(id=run, plan=Plan(tasks=tasks), synthesis=False))
+    await world.answer(run)
+    async with Client(world.client, settings=SETTINGS) as client:
+        text = (await client.run(run).answer()).text
+    assert text == f"## a (w)\n\n{LONG}a\n\n## b (w)\n\nshort\n\n## c (w)\n\n{LONG}c"
+
+
+async def test_a_long_output_that_cannot_be_read_is_a_gap(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("actors.supervisor.desk.MOST_OUTPUT_BYTES", 1_000)
+    world.start(lambda handoff: LONG)
+    run = new_run_id()
+    await world.ask(Request(id=run, plan=Plan(tasks=(Task(id="a", worker="w", intent="write"),)), synthesis=False))
+    answer = await world.answer(run)
+    assert answer.status == "partial"
+    assert [artifact.name for artifact in answer.artifacts] == [f"{run}.a.1.output"]
+    assert f"{run}.a.1.output" in answer.gaps[0]
 
 
 async def test_a_thousand_failures_still_end_in_an_answer(world: World) -> None:

@@ -112,10 +112,12 @@ async def test_what_cannot_run_ends_in_a_failed_answer_with_the_reason(
 
 async def test_the_client_refuses_before_anything_is_sent(stage: Stage) -> None:
     circle = Plan(tasks=(task("a", "echo", "b"), task("b", "echo", "a")))
-    odd = ({"text": 5}, {"text": "half \ud83d"}, {"text": "x", "deadline_s": "soon"}, {"text": "x", "dead": 1})
+    odd = ({"text": 5}, {"text": "half \ud83d"}, {"text": "x", "deadline_s": "soon"})
     for faulty in ({"text": ""}, {"text": "x" * 2_000_000}, {"plan": circle}, {"text": "x", "team": "no.team"}, *odd):
         with pytest.raises(InvalidError):
             await stage.client.ask(**faulty)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError, match="dead"):
+        await stage.client.ask("x", dead=1)  # pyright: ignore[reportCallIssue]
     assert await stage.bus.read("HANDOFF_REQUESTS", "handoff.request.*") == []
 
 

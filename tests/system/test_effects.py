@@ -5,7 +5,7 @@ import asyncio
 from actor_processes import Actor, Stage, task, until
 from waiting import LIMIT_S
 
-from actors.client import Run
+from actors.remote_run import Run
 from protocol.steps import ModelCalled, Taken, ToolCalled
 
 HERE = "system.effects_for_tests"

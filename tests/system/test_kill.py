@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from actor_processes import Actor, Stage, task, until
 from waiting import LIMIT_S
 
-from actors.client import Run
+from actors.remote_run import Run
 from protocol.events import Finished, Planned, Started
 from protocol.messages import Handoff, Result
 from protocol.steps import ModelCalled, Taken, ToolCalled

@@ -6,7 +6,7 @@ from pathlib import Path
 from actor_processes import Actor, Stage, task
 from waiting import LIMIT_S
 
-from actors.client import Run
+from actors.remote_run import Run
 
 RUNS, AT_ONCE = 1000, 50
 

@@ -12,7 +12,7 @@ import pytest
 from actor_processes import BOOT, Stage, task, until
 from waiting import LIMIT_S
 
-from actors.client import Run
+from actors.remote_run import Run
 from protocol.controls import Approve
 from protocol.messages import Answer, Handoff, Message, Request, Result
 from protocol.steps import ConfirmAsked, Confirmed, ModelCalled, Taken, ToolCalled

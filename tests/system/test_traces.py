@@ -11,7 +11,7 @@ from actor_processes import Stage, task, until
 from collector import Collector, Received, collector
 from waiting import LIMIT_S
 
-from actors.client import Run
+from actors.remote_run import Run
 from observability.run_spans import spans_of
 from observability.span import Span
 from protocol.events import Planned, Started
