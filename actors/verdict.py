@@ -2,7 +2,7 @@
 
 import msgspec
 
-from protocol.errors import DeniedError, FencedError, HandoffError, InvalidError, UndecodableError
+from protocol.errors import DeniedError, FencedError, HandoffError, InvalidError, UndecodableError, UnknownTypeError
 
 RETRY_S = 0.5
 RETRY_CEILING_S = 30.0
@@ -44,10 +44,10 @@ def verdict_on(error: BaseException, count: int) -> Verdict:
     match error:
         case FencedError():
             return Drop()
+        case UnknownTypeError() | DeniedError():
+            return Postpone(str(error))
         case UndecodableError() | InvalidError():
             return Refuse(str(error))
-        case DeniedError():
-            return Postpone(str(error))
         case HandoffError() if not error.retryable:
             return Refuse(f"{type(error).__name__}: {error}")
         case Exception():

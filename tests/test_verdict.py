@@ -12,6 +12,7 @@ from protocol.errors import (
     ModelError,
     TooLargeError,
     UndecodableError,
+    UnknownTypeError,
     UnreachableError,
 )
 
@@ -21,6 +22,7 @@ from protocol.errors import (
     [
         (FencedError("taken"), 1, Drop()),
         (UndecodableError("not a Request"), 1, Refuse("not a Request")),
+        (UnknownTypeError("Step", "begun"), 1, Postpone(str(UnknownTypeError("Step", "begun")))),
         (InvalidError(["a", "b"]), 1, Refuse("a; b")),
         (TooLargeError("s", 10, 5), 1, Refuse("TooLargeError: 10 bytes for s; the limit is 5")),
         (UnreachableError("away"), 1, Retry(0.5)),

@@ -6,7 +6,7 @@ from actors.bus.port import Bus, Stored
 from actors.lease import Lease
 from actors.worker.run_end import RunEnd
 from protocol import codec, streams
-from protocol.errors import ConflictError, FencedError, UndecodableError
+from protocol.errors import ConflictError, FencedError, UndecodableError, UnknownTypeError
 from protocol.steps import GivenBack, Step, Taken
 from protocol.subjects import TaskAddress
 
@@ -31,7 +31,10 @@ class Logbook:
         return sum(isinstance(step, Taken) for step in self.steps) if self.steps else 0
 
     async def look(self) -> bool:
-        """Read what is stored of the task; returns whether there is anything left to do."""
+        """Read what is stored of the task; returns whether there is anything left to do.
+
+        Raises UnknownTypeError if a newer version wrote an Event of the run or a Step of the task.
+        """
         sent = self._lease.sent()
         last = await self._last()
         if await self._is_over(last):
@@ -107,8 +110,10 @@ class Logbook:
 
 
 def _readable(stored: Stored) -> Step | None:
-    """A step of a kind that this version does not know is passed over."""
+    """The step in a message, or None for bytes that are no message; UnknownTypeError if a newer version wrote it."""
     try:
         return codec.decode_step(stored.data)
+    except UnknownTypeError:
+        raise
     except UndecodableError:
         return None

@@ -29,7 +29,7 @@ from observability import live
 from observability.logs import trace_of
 from observability.redaction import redacted
 from protocol import codec, streams, subjects
-from protocol.errors import DeclinedError, FencedError, HandoffError, UndecodableError
+from protocol.errors import DeclinedError, FencedError, HandoffError, UndecodableError, UnknownTypeError
 from protocol.messages import Card, Fault, Handoff
 from protocol.subjects import TaskAddress
 
@@ -148,7 +148,7 @@ class WorkerProcess:
             await self._mark_returned(logbook, lease, "the process stops")
             return Retry(0.0)
         except HandoffError as error:
-            if error.retryable:  # the bus failed, not the task
+            if error.retryable or isinstance(error, UnknownTypeError):  # not the fault of the task
                 await self._mark_returned(logbook, lease, redacted(f"{type(error).__name__}: {error}")[:LONGEST])
             raise
 
@@ -188,7 +188,7 @@ class WorkerProcess:
                 return await self._call_function(handoff)
             assert self._agent is not None  # `run` made sure
             return await self._agent.work(handoff, logbook, self._stopping)
-        except (Over, Yielded, FencedError):
+        except (Over, Yielded, FencedError, UnknownTypeError):
             raise
         except DeclinedError as error:
             return Outcome(output=codec.writable(str(error)), declined=True)

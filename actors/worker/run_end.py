@@ -1,11 +1,11 @@
 """The end of a run, as a worker finds it: in the log or among the controls, whatever is stored behind it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from actors.bus.port import Bus, Stored
 from protocol import codec, streams, subjects
 from protocol.controls import Cancel
-from protocol.errors import UndecodableError
+from protocol.errors import UndecodableError, UnknownTypeError
 from protocol.events import Cancelled, Expired, Finished
 
 
@@ -27,15 +27,30 @@ class RunEnd:
         return tuple(self._ends)
 
     async def reached(self, last: Mapping[str, Stored]) -> bool:
-        """True if the run has ended; `last` holds the last message of each subject. Reads only what is new."""
+        """True if the run has ended; `last` holds the last message of each subject. Reads only what is new.
+
+        Raises UnknownTypeError if the run has not ended, as far as this version understands its log.
+        """
         for subject, ends in self._ends.items():
             found, before = last.get(subject), self._read.get(subject, 0)
             if self._reached or found is None or found.seq <= before:
                 continue
             new = [found] if ends(found) else await self._bus.read(streams.RUNS, subject, after=before)
             self._reached = any(ends(stored) for stored in new)
+            if not self._reached and ends is ends_run:
+                _check_known(new)
             self._read[subject] = new[-1].seq if new else before
         return self._reached
+
+
+def _check_known(events: Sequence[Stored]) -> None:
+    for stored in events:
+        try:
+            codec.decode_event(stored.data)
+        except UnknownTypeError:
+            raise
+        except UndecodableError:
+            pass  # bytes that are no message mean nothing
 
 
 def ends_run(stored: Stored) -> bool:
