@@ -12,7 +12,7 @@ from actors.model.port import Call, Reply
 from actors.tools.tool import tool
 from actors.worker.definition import Worker
 from protocol import codec, streams, subjects
-from protocol.ids import new_run_id
+from protocol.ids import RunId
 from protocol.messages import Handoff, Plan, Request, Task, Usage
 from protocol.steps import ModelCalled
 
@@ -67,13 +67,13 @@ class PaidModel:
         return sum(isinstance(codec.decode_step(step.data), ModelCalled) for step in steps)
 
 
-def a_request() -> Request:
+def a_request(world: World) -> Request:
     tasks = (
         Task(id="a", worker="echo", intent="A"),
         Task(id="r", worker="reader", intent="read"),
         Task(id="b", worker="echo", intent="B", depends_on=("a", "r")),
     )
-    return Request(id=new_run_id(), plan=Plan(tasks=tasks), synthesis=False)
+    return Request(id=world.run_id(), plan=Plan(tasks=tasks), synthesis=False)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -81,10 +81,10 @@ async def test_chaos_loses_nothing_doubles_nothing_and_pays_nothing_twice(seed: 
     world = World(seed, {"reader": READER, "echo": ECHO})
     world.model = model = PaidModel(world.server, world.clock, world.luck)
     await world.start_all()
-    runs: list[str] = []
+    runs: list[RunId] = []
     for _ in range(6):
-        request = a_request()
-        runs.append(request.id)
+        request = a_request(world)
+        runs.append(RunId(request.id))
         await world.submit(request)
         await world.mischief()
     for _ in range(10):

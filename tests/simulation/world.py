@@ -1,12 +1,13 @@
-"""The real actors on the in-memory bus with a virtual clock, and a hand that breaks things."""
+"""The real actors on the in-memory bus with a virtual clock, and everything that can go wrong, decided by a seed."""
 
 import asyncio
 import os
 import random
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
-from actors.bus.memory import MemoryBus, MemoryServer, VirtualClock
+from simulation.processes import Process, SimulatedModel
+
+from actors.bus.memory import MemoryBus, MemoryServer, VirtualClock, never
 from actors.model.port import Model
 from actors.settings import Settings
 from actors.supervisor.supervisor import Supervisor
@@ -15,30 +16,32 @@ from actors.worker.process import WorkerProcess
 from protocol import codec, streams, subjects
 from protocol.controls import Control
 from protocol.events import Event, Finished
+from protocol.ids import RunId
 from protocol.messages import Request, Result
 
-SETTINGS = Settings(ack_wait_s=2.0, poll_s=1.0, heartbeat_s=1.0, card_ttl_s=3.0, grace_s=1.0, deadline_s=100_000.0)
-SEEDS = range(int(os.environ.get("SIMULATION_SEEDS", "40")))
-"""More of them in a long night: SIMULATION_SEEDS=2500 takes a minute and a half."""
+SETTINGS = Settings(
+    ack_wait_s=2.0,
+    poll_s=1.0,
+    heartbeat_s=1.0,
+    card_ttl_s=3.0,
+    grace_s=1.0,
+    deadline_s=100_000.0,
+    deliveries=10_000,
+    breaker_failures=10_000,
+)
+SEEDS = range(int(os.environ.get("SIMULATION_FROM", "0")), int(os.environ.get("SIMULATION_TO", "40")))
+"""Others are tried by `make soak`."""
 
-
-class Process:
-    """One actor that can be killed: its tasks end, its bus goes dead, and nobody hears a word of it."""
-
-    def __init__(self, bus: MemoryBus, work: Callable[[MemoryBus, asyncio.Event], Any]) -> None:
-        self._bus = bus
-        self._task = asyncio.create_task(work(bus, asyncio.Event()))
-
-    async def kill(self) -> None:
-        self._bus.kill()
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
+SUPERVISOR = "supervisor"
+CRASH_WITHIN = 60
+"""A process that is to die does so at one of so many awaits on the bus, of any process."""
 
 
 class World:
-    """A server, actors, and a hand that breaks things."""
+    """A server, actors, and faults by a seed: each seed has its own mixture of them."""
 
     def __init__(self, seed: int, workers: Mapping[str, Worker], settings: Settings = SETTINGS) -> None:
+        random.seed(seed)  # whatever in the actors asks for luck
         self.luck = random.Random(seed)
         self.clock = VirtualClock()
         self.settings = settings
@@ -47,46 +50,67 @@ class World:
         self.workers = workers
         self.model: Model
         self.names = 0
-        self.processes: dict[str, list[Process]] = {}
+        self.processes: dict[str, list[Process]] = {kind: [] for kind in (SUPERVISOR, *workers)}
+        self._dead: list[Process] = []
+        self._crash_in = 0
+        self._skew_s = self.luck.choice((0.0, 0.0, 2.0, 500.0))
+        self._chances = [self.luck.choice(some) for some in ((0.0, 0.1, 0.3), (0.0, 0.05, 0.2), (0.0, 0.2, 0.8))]
+
+    def run_id(self) -> RunId:
+        """An id that is the same whenever this seed is tried."""
+        return RunId(f"{self.luck.getrandbits(128):032x}")
 
     def start(self, kind: str) -> None:
+        """Start one more process."""
         self.names += 1
-        name = f"{kind}-{self.names}"
+        name, process = f"{kind}-{self.names}", Process(self._dies)
+        process.join(self.server, self.clock, name, self._skew())
+        process.run(self._work(kind, name, process))
+        self.processes[kind].append(process)
 
-        async def work(bus: MemoryBus, stop: asyncio.Event) -> None:
-            if kind == "supervisor":
-                await Supervisor(bus, self.clock, self.model, self.settings, instance=name).run(stop)
-            else:
-                process = WorkerProcess(self.workers[kind], bus, self.clock, self.settings, instance=name)
-                process.give_model(self.model)
-                await process.run(stop)
-
-        self.processes.setdefault(kind, []).append(Process(MemoryBus(self.server, name), work))
-
-    async def mischief(self) -> None:
-        match self.luck.randrange(6):
-            case 0 | 1 | 2:
-                kind = self.luck.choice(list(self.processes))
-                victim = self.processes[kind].pop(self.luck.randrange(len(self.processes[kind])))
-                await victim.kill()
-                self.start(kind)
-            case 3:
-                self.server.down()
-                await self.clock.advance(self.luck.uniform(0.1, 3.0))
-                self.server.up()
-            case 4:
-                self.server.restart()
-            case _:
-                pass
-        await self.clock.advance(self.luck.uniform(0.05, 1.5))
+    async def _work(self, kind: str, name: str, process: Process) -> None:
+        model, stop = SimulatedModel(process, self.model), asyncio.Event()
+        if kind == SUPERVISOR:
+            await Supervisor(process.bus, process.clock, model, self.settings, instance=name).run(stop)
+        else:
+            worker = WorkerProcess(self.workers[kind], process.bus, process.clock, self.settings, instance=name)
+            worker.give_model(model)
+            await worker.run(stop)
 
     async def start_all(self, each: int = 2) -> None:
-        for kind in ("supervisor", *self.workers):
+        """Start all actors; from now on messages get lost."""
+        for kind in self.processes:
             for _ in range(each):
                 self.start(kind)
         await self.clock.advance(0.5)
-        self.server.lose_acks = lambda _: self.luck.random() < 0.1
-        self.server.unknown_publishes = lambda _: self.luck.random() < 0.05
+        acks, answers, republished = self._chances
+        self.server.lose_acks = lambda _: self.luck.random() < acks
+        self.server.unknown_publishes = lambda _: self.luck.random() < answers
+        self.server.lose_republished = lambda _: self.luck.random() < republished
+
+    async def mischief(self) -> None:
+        """One fault, and a while until the next."""
+        process = self.luck.choice([one for same in self.processes.values() for one in same])
+        match self.luck.randrange(16):
+            case 0 | 1 | 2 | 3 | 4 | 5 | 6:
+                self._crash_in = 1 + self.luck.randrange(CRASH_WITHIN)
+            case 7 | 8:
+                process.stop()
+                self.clock.call_later(self.luck.uniform(0.1, 3 * self.settings.ack_wait_s), process.wake)
+            case 9 | 10:
+                process.bus.lost()
+                self.clock.call_later(self.luck.uniform(0.1, 3.0), process.bus.back)
+            case 11:
+                self.server.down()
+                await self.clock.advance(self.luck.uniform(0.1, 3.0))
+                self.server.up()
+            case 12:
+                self.server.restart()
+            case 13 | 14:
+                self.server.redeliver_early(lambda _: self.luck.random() < 0.5)
+            case _:
+                process.clock.wrong_by_s = self._skew()
+        await self.clock.advance(self.luck.uniform(0.05, 1.5))
 
     async def submit(self, request: Request) -> None:
         await self._publish(subjects.request("default"), codec.encode(request))
@@ -98,17 +122,36 @@ class World:
         accepted = asyncio.create_task(self.client.publish(subject, data))
         assert await self.clock.advance_until(accepted.done, within_s=60)
 
-    async def calm(self, runs: list[str], within_s: float = 300.0) -> None:
-        """Break nothing more, and let every run come to its end."""
-        self.server.lose_acks = self.server.unknown_publishes = lambda _: False
+    async def calm(self, runs: list[RunId], within_s: float = 300.0) -> None:
+        """Break nothing more, and let every run come to its end, once; then nothing is left to do for anybody."""
+        self.quiet()
         done = await self.clock.advance_until(lambda: all(self.ends(run) for run in runs), within_s)
         assert done, [self.log(run) for run in runs if not self.ends(run)]
-        await self.clock.advance(10)
+        assert await self.clock.advance_until(self.is_idle, within_s), "a request or a handoff is never acknowledged"
+        for run in runs:
+            assert len(self.ends(run)) == 1, "a run ends once"
+            results = [(result.task, result.attempt) for result in self.results(run)]
+            assert len(results) == len(set(results)), "an attempt has one result"
+
+    def quiet(self) -> None:
+        """No more faults; a clock that is wrong stays so."""
+        self._crash_in = 0
+        self.server.lose_acks = self.server.unknown_publishes = self.server.lose_republished = never
+
+    def is_idle(self) -> bool:
+        """Whether every request and every handoff is settled."""
+        states = [
+            queue.state() for name in (streams.REQUESTS, streams.RUNS) for queue in self.server.queues(name).values()
+        ]
+        return not any(state.pending or state.unsettled for state in states)
 
     async def end(self) -> None:
-        for processes in self.processes.values():
-            for process in processes:
-                await process.kill()
+        """End every process."""
+        living = [process for same in self.processes.values() for process in same]
+        for process in living:
+            process.wake()
+            process.kill()
+        await asyncio.gather(*(process.task for process in (*living, *self._dead)), return_exceptions=True)
 
     def results(self, run: str) -> list[Result]:
         found = self.server.stream(streams.RUNS).read(subjects.run_work(run, "result"), 0)
@@ -120,3 +163,17 @@ class World:
 
     def ends(self, run: str) -> list[Finished]:
         return [event for event in self.log(run) if isinstance(event, Finished)]
+
+    def _skew(self) -> float:
+        return self.luck.uniform(-self._skew_s, self._skew_s)
+
+    def _dies(self, process: Process) -> bool:
+        """Whether this process dies at this await; another takes its place a little later."""
+        self._crash_in -= 1
+        if self._crash_in != 0:
+            return False
+        kind = next(kind for kind, same in self.processes.items() if process in same)
+        self.processes[kind].remove(process)
+        self._dead.append(process)
+        self.clock.call_later(self.luck.uniform(0.0, 2.0), lambda: self.start(kind))
+        return True

@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
+from actors.bus.memory.faults import Chance
 from actors.bus.memory.matching import matcher
 from actors.bus.memory.stream import MemoryStream
 from actors.bus.memory.virtual import call_later
@@ -97,6 +98,13 @@ class MemoryQueue:
         self._fresh.clear()
         self._counts.clear()
         self._unsynced.clear()
+
+    def redeliver_early(self, chance: Chance) -> None:
+        """Give out again what is held, wherever the chance says so, although its ack wait is not over."""
+        for seq in list(self._unsettled):
+            stored = self._stream.get(seq)
+            if stored is not None and seq not in self._again and chance(stored.subject):
+                self._due(seq)
 
     def state(self) -> QueueState:
         """How the queue stands."""

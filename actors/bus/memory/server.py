@@ -40,8 +40,9 @@ class Subscription(msgspec.Struct, frozen=True, eq=False):
 class MemoryServer:
     """Streams, queues, cards and artifacts, shared by every MemoryBus that is made on it.
 
-    Faults: `lose_acks` drops an ack on its way, `unknown_publishes` drops the answer to a publish that was stored; both
-    are asked with the subject each time. `down`, `up` and `restart` are the death and the return of the server.
+    Faults: `lose_acks` drops an ack on its way, `unknown_publishes` drops the answer to a publish that was stored,
+    `lose_republished` drops a stored message on its way to one subscriber; each is asked with the subject every time.
+    `down`, `up` and `restart` are the death and the return of the server; `redeliver_early` cuts ack waits short.
     """
 
     def __init__(self, settings: Settings | None = None, clock: Clock | None = None) -> None:
@@ -49,6 +50,7 @@ class MemoryServer:
         self.clock = clock or SystemClock()
         self.lose_acks: Chance = never
         self.unknown_publishes: Chance = never
+        self.lose_republished: Chance = never
         self.is_up = True
         self.clients: dict[Client, None] = {}
         self.subscriptions: dict[Subscription, None] = {}
@@ -90,6 +92,12 @@ class MemoryServer:
             stream = self._streams[name] = MemoryStream(self.stream(name).spec, self.clock)
             for queue in self._queues[name].values():
                 queue.begin_anew(stream)
+
+    def redeliver_early(self, chance: Chance) -> None:
+        """End the ack wait of deliveries that are held, as a server may do after a restart."""
+        for queues in self._queues.values():
+            for queue in queues.values():
+                queue.redeliver_early(chance)
 
     def stream(self, name: str) -> MemoryStream:
         """A stream by its name."""
@@ -172,5 +180,5 @@ class MemoryServer:
 
     def _tell(self, subject: str, stored: Stored) -> None:
         for subscription in list(self.subscriptions):
-            if matcher(subscription.pattern)(subject):
+            if matcher(subscription.pattern)(subject) and not (stored.seq and self.lose_republished(subject)):
                 subscription.hear(stored)
