@@ -2,12 +2,12 @@
 
 import asyncio
 import json
-import os
 import random
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from simulation.world import SEEDS
 
 from actors.bus.memory import MemoryBus, MemoryServer, VirtualClock
 from actors.model.port import Call, Reply
@@ -17,7 +17,7 @@ from actors.worker.definition import Worker
 from actors.worker.process import WorkerProcess
 from protocol import codec, streams, subjects
 from protocol.controls import Approve, Control, Reject
-from protocol.ids import RunId, new_run_id
+from protocol.ids import RunId
 from protocol.messages import Handoff, Usage
 from protocol.steps import ConfirmAsked, Confirmed, Step
 from protocol.subjects import TaskAddress
@@ -25,7 +25,6 @@ from protocol.subjects import TaskAddress
 SETTINGS = Settings(
     ack_wait_s=2.0, heartbeat_s=1.0, card_ttl_s=3.0, grace_s=1.0, confirm_s=20.0, deliveries=10_000, deadline_s=1e6
 )
-SEEDS = range(int(os.environ.get("SIMULATION_SEEDS", "40")))
 TASKS = 4
 
 
@@ -50,6 +49,7 @@ class World:
     """Two workers, a hand that kills them, and a person who says yes, no or nothing."""
 
     def __init__(self, seed: int) -> None:
+        random.seed(seed)
         self.luck = random.Random(seed)
         self.clock = VirtualClock()
         self.server = MemoryServer(SETTINGS, self.clock)
@@ -60,7 +60,7 @@ class World:
         self.seen: set[int] = set()
         self.processes: list[tuple[MemoryBus, asyncio.Task[None]]] = []
         self.started = 0
-        self.runs = [RunId(new_run_id()) for _ in range(TASKS)]
+        self.runs = [RunId(f"{self.luck.getrandbits(128):032x}") for _ in range(TASKS)]
 
     def start(self) -> None:
         @tool(confirm=True)

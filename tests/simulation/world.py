@@ -29,7 +29,7 @@ SETTINGS = Settings(
     deliveries=10_000,
     breaker_failures=10_000,
 )
-SEEDS = range(int(os.environ.get("SIMULATION_FROM", "0")), int(os.environ.get("SIMULATION_TO", "40")))
+SEEDS = range(int(os.environ.get("SIMULATION_FROM", "0")), int(os.environ.get("SIMULATION_TO", "30")))
 """Others are tried by `make soak`."""
 
 SUPERVISOR = "supervisor"
