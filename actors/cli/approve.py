@@ -21,7 +21,8 @@ from actors.cli.wording import count
 from actors.client import Client
 from actors.people.waits import Waits
 from actors.remote_run import Run
-from actors.run.state import Limits, RunState
+from actors.run.limits import Limits
+from actors.run.state import RunState
 from actors.run_index import find_run
 from protocol.controls import Approve, Control, Edit, Reject
 from protocol.errors import InvalidError

@@ -16,7 +16,7 @@ from actors.cli.terminal import console, is_screen
 from actors.cli.who import who
 from actors.record import Recorded
 from actors.remote_run import Run
-from actors.run.state import Limits
+from actors.run.limits import Limits
 from actors.settings import Settings
 from protocol import streams, subjects
 from protocol.messages import Answer

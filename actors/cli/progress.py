@@ -8,7 +8,8 @@ import msgspec
 
 from actors.record import Recorded
 from actors.run.board import Status, TaskState
-from actors.run.state import Limits, RunState
+from actors.run.limits import Limits
+from actors.run.state import RunState
 from protocol import subjects
 from protocol.events import Planned
 from protocol.messages import Handoff, Result

@@ -17,8 +17,8 @@ from actors.cli.terminal import one_line, table, tell
 from actors.cli.wording import count
 from actors.record import Recorded
 from actors.remote_run import Run
+from actors.run.limits import Limits
 from actors.run.plan_check import plan_faults
-from actors.run.state import Limits
 from protocol.controls import Approve, Cancel, Control, Edit, Reject
 from protocol.errors import InvalidError
 from protocol.events import Planned, Waiting

@@ -16,7 +16,7 @@ from actors.cli.story import Story, TaskStory, story_of, story_of_waiting, tree_
 from actors.cli.terminal import one_line, table, write, write_json, write_words
 from actors.cli.wording import age, cost, count, disputed, judged, seconds, spent, timed
 from actors.record import read_run
-from actors.run.state import Limits
+from actors.run.limits import Limits
 from actors.run_index import find_run, waiting_requests
 from protocol.errors import InvalidError
 

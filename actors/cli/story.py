@@ -8,8 +8,9 @@ import msgspec
 from actors.cli.progress import SETTLED, Progress, State
 from actors.record import Recorded
 from actors.run.board import TaskState
+from actors.run.limits import Limits
 from actors.run.revision import changes
-from actors.run.state import Limits, RunState
+from actors.run.state import RunState
 from actors.run_index import RunStatus, Summary
 from protocol.events import Replanned
 from protocol.messages import Answer, Fault, Plan, Request, Usage

@@ -8,7 +8,8 @@ import contextlib
 import msgspec
 
 from actors.record import Recorded
-from actors.run.state import Limits, RunState
+from actors.run.limits import Limits
+from actors.run.state import RunState
 from actors.worker.confirmation import Question, Said, answered
 from protocol import subjects
 from protocol.controls import Approve, Reject

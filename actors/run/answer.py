@@ -9,7 +9,7 @@ from actors.run.board import TaskState
 from actors.run.plan_check import few
 from actors.run.state import RunState
 from protocol.errors import TooLargeError
-from protocol.messages import DEADLINE, Answer, AnswerStatus, Artifact, Contradiction, Result, Timing
+from protocol.messages import DEADLINE, Answer, AnswerStatus, Artifact, Contradiction, Request, Result, Timing
 
 GAP_COST = 0.1
 OPEN_COST = 0.15
@@ -44,6 +44,11 @@ def too_large(state: RunState, error: TooLargeError, now: float) -> Answer:
         timing=timing_of(state, now),
         revisions=state.revision,
     )
+
+
+def failed_answer(request: Request, reason: str) -> Answer:
+    """The end of a run whose messages cannot be folded: made of the request alone, with the reason."""
+    return Answer(run=request.id, status="failed", text=f"The run had to end: {reason}", gaps=(reason,))
 
 
 def cut_outputs(state: RunState) -> dict[str, Artifact]:

@@ -5,9 +5,8 @@ What always holds: a message that was folded before, comes late, or speaks of so
 
 from collections import Counter
 
-import msgspec
-
 from actors.run.board import Board, TaskState
+from actors.run.limits import Limits
 from protocol.controls import Approve, Cancel, Control, Edit, Reject
 from protocol.events import (
     Approved,
@@ -36,20 +35,6 @@ from protocol.steps import Step
 
 LONGEST_FINDING = 4000
 """What is found goes into the record once more, with the plan that comes of it."""
-
-
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run may do, however the models behave."""
-
-    attempts: int = 3
-    plan_tries: int = 3
-    revisions: int = 3
-    deadline_s: float = 600.0
-    review_s: float = 86_400.0
-    planner_tasks: int = 32
-    request_tasks: int = 1000
-    depth: int = 3
-    reading: int = 120_000
 
 
 class RunState:
@@ -101,10 +86,7 @@ class RunState:
         """The moment (Unix time) after which only what is there counts; the time a person takes is not counted."""
         if self.review_began is not None:
             return self.review_began + self.limits.review_s
-        own = self.request.deadline_s if self.request else None
-        seconds = own if own is not None and own > 0 else self.limits.deadline_s
-        most = self.request.budget.seconds if self.request else None
-        return self.started_at + self.waited_s + (seconds if most is None or most <= 0 else min(seconds, most))
+        return self.started_at + self.waited_s + self.limits.run_seconds(self.request)
 
     @property
     def handed(self) -> list[TaskState]:

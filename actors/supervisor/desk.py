@@ -13,9 +13,10 @@ from actors.dead_letter import Refusal, bury
 from actors.record import Entry
 from actors.run.answer import cut_outputs, with_outputs
 from actors.run.decisions import Dispatch
+from actors.run.limits import Limits
 from actors.run.plan_check import named, unknown_workers
 from actors.run.react import View
-from actors.run.state import Limits, RunState
+from actors.run.state import RunState
 from actors.settings import Settings
 from actors.supervisor.breakers import Breakers
 from actors.supervisor.judge import Judge
@@ -103,9 +104,9 @@ class Desk:
         """Tell the workers at once that nobody wants these tasks any more; without any, that the run is over."""
         await self.bus.emit(subjects.cancel(run), codec.encode(Stop(tasks=tasks)) if tasks else b"")
 
-    async def is_copy(self, state: RunState, seq: int) -> bool:
+    async def is_copy(self, begun_for: int, seq: int) -> bool:
         """Whether a run was begun for another stored copy of its request, which still stands and keeps it alive."""
-        return 0 < state.request_seq != seq and await self.bus.get(streams.REQUESTS, state.request_seq) is not None
+        return 0 < begun_for != seq and await self.bus.get(streams.REQUESTS, begun_for) is not None
 
     async def handoff(self, state: RunState, request: Request, dispatch: Dispatch) -> Handoff:
         """The handoff of one attempt at a task; context that is too long for a message goes along by reference."""

@@ -19,7 +19,7 @@ from actors.run.state import RunState
 from observability.wording import about
 from protocol import codec, streams, subjects
 from protocol.errors import BusError, ConflictError
-from protocol.messages import Request, RunEntry
+from protocol.messages import Answer, Request, RunEntry
 
 INTERVAL_S = 5.0
 RETRY_S = 0.1
@@ -44,6 +44,19 @@ def entry_of(state: RunState, request: Request, people: Set[str] = frozenset()) 
         done=sum(state.tasks[task.id].status == "completed" for task in tasks),
         usd=answer.usage.usd if answer else state.spent.usd,
         waiting=0 if answer else _waiting(state, people),
+        parent=request.parent,
+    )
+
+
+def ended_entry(request: Request, answer: Answer, started: float, finished: float) -> RunEntry:
+    """The last entry of a run whose messages cannot be folded."""
+    return RunEntry(
+        run=request.id,
+        team=request.team,
+        status=answer.status,
+        text=about(request, None)[:TEXT_CHARS],
+        started=started,
+        finished=finished,
         parent=request.parent,
     )
 
@@ -97,12 +110,15 @@ class IndexWriter:
 
     async def finish(self, state: RunState) -> None:
         """Write the last entry and wait until it is stored."""
-        entry = entry_of(state, self._request)
+        await self.write_last(entry_of(state, self._request), state.epoch)
+
+    async def write_last(self, entry: RunEntry, epoch: int = 0) -> None:
+        """Write this as the last entry and wait until it is stored."""
         while self._conflicts < MAX_CONFLICTS:
             await self._settle()
             if self._failed or self._entry == entry:
                 return
-            await self._write(entry, state.epoch)
+            await self._write(entry, epoch)
         log.warning("run_index.write_failed", run=self._request.id, error="too many conflicts")
 
     async def _write(self, entry: RunEntry, epoch: int) -> None:

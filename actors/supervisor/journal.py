@@ -5,17 +5,27 @@ folding it in would take the fence down.
 """
 
 import asyncio
+from collections.abc import Iterable
+
+import msgspec
 
 from actors.bus.port import Bus, Stored
 from actors.clock import Clock
 from actors.lease import Lease
 from actors.record import Recorded, understand
 from protocol import codec, streams, subjects
-from protocol.errors import BusError, ConflictError, FencedError
-from protocol.events import Event
+from protocol.errors import BusError, ConflictError, FencedError, UndecodableError, UnknownTypeError
+from protocol.events import Event, Finished, RunGivenBack
 
 READ_TRIES = 20
 READ_AGAIN_S = 0.1
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """What is stored of a run. `unknown` names the types of Events that only a newer version understands."""
+
+    entries: tuple[Recorded, ...]
+    unknown: tuple[str, ...]
 
 
 class Journal:
@@ -27,16 +37,30 @@ class Journal:
         self._lease = lease
         self._clock = clock
         self._seq = 0
+        self._holds = False
         self._tail: asyncio.Future[int] | None = None
         self._tail_sent = 0.0
         self._control_seq = 0
         self._result_seq = 0
 
+    @property
+    def holds(self) -> bool:
+        """Whether this process took the run, and neither ended it nor gave it back."""
+        return self._holds
+
+    async def give_back(self, supervisor: str, reason: str) -> None:
+        """Write that this process returns the run on purpose, if it holds it: the next taking is no loss then."""
+        if self._holds:
+            await self.append(RunGivenBack(supervisor=supervisor, reason=reason))
+
     async def append(self, event: Event, *, wait: bool = True) -> None:
         """Write an event behind our last one, or raise FencedError. Without `wait`, the next append finds out."""
         await self.settle()
         self._tail_sent = self._lease.sent()
+        ends = isinstance(event, Finished | RunGivenBack)
+        self._holds = self._holds and not ends
         self._tail = await self._bus.send(subjects.log(self._run), codec.encode(event), expect=self._seq)
+        self._holds = not ends
         if wait:
             await self.settle()
 
@@ -44,11 +68,15 @@ class Journal:
         """Make sure that our last append is stored, and that the run was ours when it was sent."""
         if self._tail is None:
             return
-        tail, self._tail = self._tail, None
         try:
-            self._seq = await tail
+            # Shielded, so that a holder that is cancelled here can still write behind it that it gives the run back.
+            self._seq = await asyncio.shield(self._tail)
         except ConflictError as conflict:
             raise FencedError(f"run {self._run} was taken over") from conflict
+        except BusError:
+            self._tail = None
+            raise
+        self._tail = None
         self._lease.proved(self._tail_sent)
 
     async def stored_time(self) -> float:
@@ -60,7 +88,7 @@ class Journal:
             await self._clock.sleep(READ_AGAIN_S)
         raise BusError(f"run {self._run}: message {self._seq} was stored and is gone")
 
-    async def past(self) -> list[Recorded]:
+    async def past(self) -> Reading:
         """All that is stored of the run but the steps of its workers, in order."""
         parts = await asyncio.gather(
             self._read(subjects.log(self._run)),
@@ -69,10 +97,11 @@ class Journal:
             self._read(subjects.control(self._run)),
         )
         log, _, results, controls = parts
+        self._tail, self._holds = None, False
         self._seq = log[-1].seq if log else 0
         self._result_seq = results[-1].seq if results else 0
         self._control_seq = controls[-1].seq if controls else 0
-        return _understood(*parts)
+        return Reading(tuple(_understood(*parts)), unknown_types(log))
 
     async def check(self) -> bool:
         """Make sure that the run is still ours; returns whether somebody wrote a control since."""
@@ -99,6 +128,19 @@ class Journal:
 
     async def _read(self, subject: str, after: int = 0) -> list[Stored]:
         return await self._bus.read(streams.RUNS, subject, after=after)
+
+
+def unknown_types(log: Iterable[Stored]) -> tuple[str, ...]:
+    """The types of these Events that this version does not know."""
+    found: dict[str, None] = {}
+    for stored in log:
+        try:
+            codec.decode_event(stored.data)
+        except UnknownTypeError as unknown:
+            found[unknown.type_name] = None
+        except UndecodableError:
+            pass  # no message at all
+    return tuple(found)
 
 
 def _understood(*parts: list[Stored]) -> list[Recorded]:

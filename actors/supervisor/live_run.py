@@ -7,39 +7,29 @@ import structlog
 from actors.bus.port import Stored
 from actors.lease import Lease
 from actors.record import Recorded, understand
-from actors.run.answer import too_large
-from actors.run.decide import decide
-from actors.run.decisions import Append, CallPlanner, CallReplanner, Decision, Dispatch, Finish, WakeAt
-from actors.run.plan_check import named
+from actors.run.answer import failed_answer, too_large
+from actors.run.past import Past, past_of
 from actors.run.state import RunState
-from actors.run.stored_time import needs_stored_time
-from actors.supervisor.alarm import Alarm
 from actors.supervisor.desk import Desk
+from actors.supervisor.executor import Executor
 from actors.supervisor.inbox import Inbox
-from actors.supervisor.index_writer import IndexWriter
-from actors.supervisor.journal import Journal
-from actors.supervisor.planner import Workers
-from actors.supervisor.run_errors import DuplicateError, StoppedError
-from actors.supervisor.thought import Thought, name_of, thinking
-from actors.verdict import Ack, Retry, Verdict
-from protocol.errors import ConflictError, FencedError, TooLargeError
-from protocol.events import (
-    Approved,
-    Cancelled,
-    Event,
-    Expired,
-    Finished,
-    GaveUp,
-    Judging,
-    Planned,
-    PlanRejected,
-    Rerouted,
-    Waiting,
-)
-from protocol.messages import Answer, Plan, Request, Result
+from actors.supervisor.index_writer import IndexWriter, ended_entry
+from actors.supervisor.journal import Journal, Reading
+from actors.supervisor.run_errors import DuplicateError, NewerVersionError, StoppedError, UnrunnableError
+from actors.supervisor.takeover import broken_reason, check_past
+from actors.verdict import Ack, Postpone, Refuse, Retry, Verdict
+from observability.logs import trace_of
+from observability.redaction import redacted
+from protocol.errors import BusError, FencedError, HandoffError, TooLargeError
+from protocol.events import Finished, Started
+from protocol.messages import Answer, Request, Result
 
-LOOK_AGAIN_S = 0.5
 QUEUED_S = 1.0
+LONGEST = 1000
+GIVE_BACK_S = 1.0
+"""How long a supervisor that was cancelled, or lost the bus, tries to store that it gives the run back."""
+
+STOPPING = "the supervisor stops"
 
 log = structlog.get_logger()
 
@@ -51,14 +41,23 @@ class LiveRun:
         self._desk = desk
         self._request = request
         self._lease = lease
-        self._journal = Journal(desk.bus, request.id, lease, desk.clock)
-        self._index = IndexWriter(desk.bus, desk.clock, request, lambda: self._journal.check())  # noqa: PLW0108
         self._inbox = Inbox()
-        self._calls: dict[str, asyncio.Task[Event]] = {}
-        self._alarm = Alarm(desk.clock, desk.bus.now, desk.settings.poll_s)
-        self._broken: BaseException | None = None
-        self.state = RunState(desk.limits)
+        self._executor = Executor(desk, request, lease)
+        self._journal = self._executor.journal
+        self._alarm = self._executor.alarm
+        self._index = IndexWriter(desk.bus, desk.clock, request, self._journal.check)
+        self._past = Past()
         self.results: dict[str, Recorded] = {}
+
+    @property
+    def answer(self) -> Answer | None:
+        """The answer, once it is stored."""
+        return self._executor.answer
+
+    @property
+    def state(self) -> RunState:
+        """The state of the run, as far as it was folded."""
+        return self._executor.state
 
     def hear(self, stored: Stored) -> None:
         """A result or a control was stored."""
@@ -78,190 +77,129 @@ class LiveRun:
         self._alarm.ring()
 
     async def live(self) -> Verdict:
-        """Bring the run to its end."""
+        """Bring the run to its end, or give it back."""
         try:
             await self._open()
+            await self._go_on()
+            await self._index.finish(self.state)
         except DuplicateError as duplicate:
             log.info("request.duplicate", run=self._request.id, reason=str(duplicate))
-            return Ack(sure=True)
-        try:
-            await self._go_on()
-        except TooLargeError as error:
-            await self._journal.settle()
-            await self._finish(too_large(self.state, error, self._desk.bus.now()))
+        except NewerVersionError as newer:
+            return Postpone(f"run {self._request.id}: {newer}")
+        except UnrunnableError as error:
+            return await self._end_as_failed(str(error))
         except StoppedError:
             return Retry(0.0)
+        except asyncio.CancelledError:
+            if self._desk.stopping.is_set():
+                await asyncio.shield(self._try_to_give_back(STOPPING))
+            raise
+        except FencedError:
+            raise
+        except BusError as error:  # the bus failed, not the run: this must not count as a loss
+            await self._try_to_give_back(f"{type(error).__name__}: {error}")
+            raise
+        except Exception as error:  # noqa: BLE001  a run that breaks the supervisor must not do so for ever
+            return await self._verdict_on(error)
         finally:
-            for call in self._calls.values():
-                call.cancel()
-        await self._index.finish(self.state)
+            self._executor.close()
         return Ack(sure=True)
 
     async def _go_on(self) -> None:
         """Decide and act until there is an answer."""
-        while self.state.answer is None:
-            await self._act()
-            if self.state.answer is not None:
-                return
-            if (seconds := await self._index.update(self.state, self._desk.roster.people)) is not None:
-                self._alarm.due(self._desk.bus.now() + seconds)
-            if self._desk.stopping.is_set() and not self._calls:
-                await self._journal.settle()
-                raise StoppedError
-            await self._listen()
+        try:
+            while self.answer is None:
+                await self._executor.act()
+                if self.answer is not None:
+                    return
+                if (seconds := await self._index.update(self.state, self._desk.roster.people)) is not None:
+                    self._alarm.due(self._desk.bus.now() + seconds)
+                if self._desk.stopping.is_set() and not self._executor.calls:
+                    await self._journal.give_back(self._desk.instance, STOPPING)
+                    raise StoppedError
+                await self._listen()
+        except TooLargeError as error:
+            await self._journal.settle()
+            await self._executor.finish(too_large(self.state, error, self._desk.bus.now()))
 
     async def _open(self) -> None:
         """Take the run: a fresh one straight away, one with a past after reading it."""
         if self._lease.delivery.count == 1 and self._request.plan is not None:
             try:
-                await self._start(epoch=1)
+                await self._executor.append(self._started(epoch=1))
+                self._alarm.heard()
                 if self._desk.bus.now() - self._lease.delivery.message.time > QUEUED_S:
                     await self._read_news()  # it waited a while: somebody may have cancelled it
                 return
             except FencedError:
                 log.info("run.resumed", run=self._request.id)
-        self._journal = Journal(self._desk.bus, self._request.id, self._lease, self._desk.clock)
-        for entry in await self._journal.past():
-            self._fold(entry)
-        if self.state.answer is not None:
+        reading = await self._journal.past()
+        self._past = past = _past(reading)
+        if past.answer is not None:
+            self._executor.answer = past.answer
+            self._fold_all(reading)
             return
-        if await self._desk.is_copy(self.state, self._lease.delivery.message.seq):
+        if await self._desk.is_copy(past.request_seq, self._lease.delivery.message.seq):
             raise DuplicateError(f"run {self._request.id} belongs to another copy of this request")
-        await self._start(self.state.epoch + 1)
-        await self._read_news()
-        await self._stop_unwanted()
+        now, most = self._desk.bus.now(), self._desk.settings.deliveries
+        check_past(reading, past, self._desk.limits, most_lost=most, now=now)
+        await self._resume(reading, past.epoch + 1)
 
-    async def _start(self, epoch: int) -> None:
-        await self._append(self._desk.started(epoch, self._request, self._lease.delivery.message))
+    async def _resume(self, reading: Reading, epoch: int) -> None:
+        """Take the run, and only then fold its past: if that fails, it counts as a loss."""
+        started = self._started(epoch)
+        at = await self._executor.store(started)
+        self._fold_all(reading)
+        self.state.fold(started, at)
         self._alarm.heard()
+        await self._read_news()
+        await self._executor.stop_unwanted()
 
-    async def _act(self) -> None:
-        """Do everything that is due, until there is nothing left to do but wait."""
-        if not self._lease.fresh:
-            await self._journal.check()
-        while True:
-            for name, call in list(self._calls.items()):
-                if call.done():
-                    del self._calls[name]
-                    await self._append(call.result())
-                    await self._stop_unwanted()
-            if self.state.board.returned:
-                await self._desk.look_around()
-            decisions = decide(self.state, self._desk.bus.now(), self._desk.view)
-            moved = [await self._carry_out(decision) for decision in decisions]
-            if not any(moved):
-                return
+    def _started(self, epoch: int) -> Started:
+        return self._desk.started(epoch, self._request, self._lease.delivery.message)
 
-    async def _carry_out(self, decision: Decision) -> bool:
-        """Do what was decided; returns whether that may lead to further decisions."""
-        match decision:
-            case Append(event):
-                return await self._follow(event)
-            case Dispatch():
-                await self._dispatch(decision)
-            case Finish(answer):
-                await self._finish(await self._desk.with_whole_outputs(self.state, answer))
-            case WakeAt(time):
-                self._alarm.due(time)
-            case _:
-                await self._think(decision)
-        return False
-
-    async def _think(self, thought: Thought) -> None:
-        """Start a paid call, unless it is under way or we are stopping; right after making sure the run is ours."""
-        name = name_of(thought)
-        if name in self._calls or self._desk.stopping.is_set():
-            return
-        workers: Workers = {}
-        if isinstance(thought, CallPlanner | CallReplanner):
-            workers = await self._desk.planners_choice()
-            if not workers:
-                await self._wait_because(f"no worker of team {self._desk.team!r} is alive")
-                return
-        if not self._lease.certain:
-            await self._journal.check()
-        work = thinking(thought, self._desk, self._request, self.state, workers)
-        task = self._calls[name] = asyncio.create_task(work())
-        task.add_done_callback(lambda _: self._alarm.ring())
-
-    async def _follow(self, event: Event) -> bool:
-        """Write an event that follows from the state. It need not be stored before we go on: it would be the same."""
-        if isinstance(event, Planned) and not await self._can_begin(event.plan):
-            return False
-        if isinstance(event, Approved) and event.plan is not None:
-            event = await self._desk.edited(event, event.plan)
-        failed = self._desk.failed_worker(self.state, event)
-        # These depend on which workers are alive, which is not in the state: another supervisor may decide otherwise.
-        await self._append(event, wait=isinstance(event, Judging | Rerouted | GaveUp))
-        if failed:
-            await self._desk.breakers.failed(failed)
-        if isinstance(event, Cancelled | Expired):
-            await self._desk.stop_work(self._request.id)
-        return True
-
-    async def _stop_unwanted(self) -> None:
-        """Tell the workers whose tasks the plan no longer has; again and again, until they have let go."""
-        if names := tuple(self.state.board.unwanted):
-            await self._desk.stop_work(self._request.id, names)
-
-    async def _dispatch(self, dispatch: Dispatch) -> None:
-        breakers = self._desk.breakers
-        if breakers.is_known(dispatch.worker) and not await breakers.admit(dispatch.worker):
-            await self._wait_because(f"{dispatch.worker} has failed too often lately: its tasks wait")
-            return
-        handoff = await self._desk.handoff(self.state, self._request, dispatch)
-        if not self._lease.fresh:  # what came before in this round may have taken long
-            await self._journal.check()
-        stored = await self._desk.send_handoff(handoff)
-        stored.add_done_callback(self._handed)
-        self.state.fold(handoff, self._desk.bus.now())
-
-    def _handed(self, stored: "asyncio.Future[int]") -> None:
-        """A handoff that is there already is one of our own, from before a crash: that is as good."""
-        error = None if stored.cancelled() else stored.exception()
-        if error is not None and not isinstance(error, ConflictError):
-            self._broken = error
-            self._alarm.ring()
-
-    async def _can_begin(self, plan: Plan) -> bool:
-        """Whether somebody can do the request's own plan; after an outage the cards need a moment to come back."""
-        if not (faults := await self._desk.whom_nobody_knows(plan)):
-            return True
-        if self._desk.bus.now() < self.state.started_at + self._desk.settings.card_ttl_s:
-            names = sorted(named(plan) - self._desk.roster.known)
-            await self._wait_because(f"no worker called {', '.join(names)} is known yet")
-        else:
-            await self._append(PlanRejected(faults=tuple(faults)))
-            self._alarm.ring()
-        return False
-
-    async def _wait_because(self, reason: str) -> None:
-        self._alarm.due(self._desk.bus.now() + LOOK_AGAIN_S)
-        if reason not in self.state.waits:
-            log.warning("run.waiting", run=self._request.id, reason=reason)
-            await self._append(Waiting(reason=reason), wait=False)
-
-    async def _finish(self, answer: Answer) -> None:
-        if self.state.handed or self.state.board.unwanted:
-            await self._desk.stop_work(self._request.id)
-        event = Finished(answer=answer)
+    async def _try_to_give_back(self, reason: str) -> None:
+        """Store that the run is returned on purpose, if that is possible at once."""
         try:
-            await self._append(event)
-        except TooLargeError:
-            event = Finished(answer=await self._desk.shortened(answer))
-            await self._append(event)
-        log.info("run.finished", run=self._request.id, status=answer.status, wall_s=answer.timing.wall_s)
+            async with asyncio.timeout(GIVE_BACK_S):
+                await self._journal.give_back(self._desk.instance, redacted(reason)[:LONGEST])
+        except (HandoffError, TimeoutError) as error:
+            log.warning("run.give_back_failed", run=self._request.id, error=f"{type(error).__name__}: {error}")
 
-    async def _append(self, event: Event, *, wait: bool = True) -> None:
-        await self._journal.append(event, wait=wait)
-        timed = needs_stored_time(self.state, event)
-        self.state.fold(event, await self._journal.stored_time() if timed else self._desk.bus.now())
+    async def _verdict_on(self, error: Exception) -> Verdict:
+        """Let the run be taken again, unless that is vain or happened too often without progress: then end it."""
+        if self.answer is not None:
+            await self._finish_index(self.answer)
+            return Ack(sure=True)
+        if not self._journal.holds:
+            raise error
+        journal = Journal(self._desk.bus, self._request.id, self._lease, self._desk.clock)
+        lost = _past(await journal.past()).lost
+        vain = isinstance(error, HandoffError) and not error.retryable
+        if not vain and lost < self._desk.settings.deliveries:
+            raise error
+        log.error("run.broken", run=self._request.id, trace=trace_of(error))
+        return await self._end_as_failed(redacted(broken_reason(lost, error))[:LONGEST])
+
+    async def _end_as_failed(self, reason: str) -> Verdict:
+        """End the run by its request alone: folding its messages, or deciding about them, may be what fails."""
+        answer = failed_answer(self._request, reason)
+        await self._journal.append(Finished(answer=answer))
+        self._executor.answer = answer
+        await self._finish_index(answer)
+        await self._desk.stop_work(self._request.id)
+        log.error("run.ended_as_failed", run=self._request.id, reason=reason)
+        return Refuse(reason)
+
+    async def _finish_index(self, answer: Answer) -> None:
+        """Write the entry of a run that cannot be folded."""
+        began = self._past.began or self._lease.delivery.message.time
+        await self._index.write_last(ended_entry(self._request, answer, began, self._desk.bus.now()))
 
     async def _listen(self) -> None:
         """Wait for news, and take it in: what was republished for speed, the stream for truth."""
         await self._alarm.wait()
-        if self._broken:
-            raise self._broken
+        self._executor.check_handoffs()
         heard = self._inbox.take()
         for stored in heard:
             entry = understand(stored)
@@ -274,21 +212,24 @@ class LiveRun:
             self._alarm.heard()
         elif self._alarm.overdue:
             await self._read_news()
-            await self._stop_unwanted()
-            await self._say_who_is_missing()
+            await self._executor.stop_unwanted()
+            await self._executor.say_who_is_missing()
 
     async def _read_news(self) -> None:
         for entry in await self._journal.news():
             self._fold(entry)
         self._alarm.looked()
 
-    async def _say_who_is_missing(self) -> None:
-        wanted = {task.worker for task in self.state.handed}
-        for name in sorted(wanted - set(await self._desk.roster.live())):
-            await self._wait_because(f"no {name} is alive: its tasks wait")
+    def _fold_all(self, reading: Reading) -> None:
+        for entry in reading.entries:
+            self._fold(entry)
 
     def _fold(self, entry: Recorded) -> None:
         if isinstance(entry.message, Result):
             self.results.setdefault(entry.subject, entry)
         if self._inbox.is_news(entry):
             self.state.fold(entry.message, entry.time)
+
+
+def _past(reading: Reading) -> Past:
+    return past_of((entry.message, entry.time) for entry in reading.entries)

@@ -7,3 +7,16 @@ class DuplicateError(Exception):
 
 class StoppedError(Exception):
     """The process is stopping: another supervisor continues the run."""
+
+
+class NewerVersionError(Exception):
+    """The log holds Events of unknown types. Going on without them could plan and pay again what they say is done."""
+
+    def __init__(self, unknown: tuple[str, ...]) -> None:
+        super().__init__(
+            f"its log has Events of unknown type ({', '.join(unknown)}): a newer version of the supervisor wrote them"
+        )
+
+
+class UnrunnableError(Exception):
+    """The run can only be ended as failed, for this reason."""

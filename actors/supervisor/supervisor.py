@@ -12,8 +12,8 @@ from actors.clock import Clock
 from actors.heartbeat import CardAddress, Heartbeat
 from actors.lease import Lease
 from actors.model.port import Model
+from actors.run.limits import Limits
 from actors.run.plan_check import request_faults
-from actors.run.state import Limits
 from actors.runner import Runner
 from actors.settings import Settings
 from actors.supervisor import instructions
@@ -110,7 +110,7 @@ class Supervisor:
                 self._runs[run].remove(live)
                 if not self._runs[run]:
                     del self._runs[run]
-                if live.state.answer is not None:
+                if live.answer is not None:
                     story = self._storyteller.ended(run, live.results)
         if story is not None:
             # Whoever dies before it is told leaves the request to somebody who tells it.

@@ -11,7 +11,7 @@ from actors.cli.lines import facts
 from actors.cli.progress import Progress, Row, State
 from actors.cli.screen import MARKS, Screen, fold
 from actors.record import Entry, Recorded
-from actors.run.state import Limits
+from actors.run.limits import Limits
 from protocol import subjects
 from protocol.controls import Approve, Edit
 from protocol.events import (

@@ -16,7 +16,8 @@ from actors.client import Client
 from actors.clock import SystemClock
 from actors.record import Recorded
 from actors.remote_run import Run
-from actors.run.state import Limits, RunState
+from actors.run.limits import Limits
+from actors.run.state import RunState
 from actors.settings import Settings
 from protocol import codec, subjects
 from protocol.controls import Approve, Cancel, Control, Edit, Reject

@@ -9,7 +9,7 @@ from actors.cli.show import shortened, tell
 from actors.cli.story import Story, story_of, tree_of
 from actors.cli.workers import listed, row
 from actors.record import Entry, Recorded
-from actors.run.state import Limits
+from actors.run.limits import Limits
 from protocol import subjects
 from protocol.controls import Cancel
 from protocol.events import Finished, Planned, Replanned, Started

@@ -2,8 +2,9 @@
 
 from actors.run.decide import decide
 from actors.run.decisions import Append, Dispatch
+from actors.run.limits import Limits
 from actors.run.react import View
-from actors.run.state import Limits, RunState
+from actors.run.state import RunState
 from protocol.events import Event, Planned, Started
 from protocol.messages import Handoff, Plan, Request, Result, ResultStatus, Task, Usage
 

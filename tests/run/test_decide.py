@@ -13,9 +13,10 @@ from actors.run.decisions import (
     Dispatch,
     Finish,
 )
+from actors.run.limits import Limits
 from actors.run.react import View
 from actors.run.reading import to_read
-from actors.run.state import Limits, RunState
+from actors.run.state import RunState
 from protocol.controls import Approve, Edit, Reject
 from protocol.events import (
     Approved,

@@ -19,8 +19,9 @@ from actors.run.decisions import (
     Finish,
     WakeAt,
 )
+from actors.run.limits import Limits
 from actors.run.react import View
-from actors.run.state import Limits, RunState
+from actors.run.state import RunState
 from protocol.controls import Approve, Cancel, Edit, Reject
 from protocol.events import Judged, Judging, Planned, Refined, ReplanFailed, Replanned, Started, Synthesized
 from protocol.messages import Answer, Budget, Contradiction, Fault, Handoff, Plan, Request, Result, Task, Usage

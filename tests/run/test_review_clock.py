@@ -2,7 +2,8 @@ from run.folding import RUN, a_task, begun, followed, handed_out
 
 from actors.run.decide import decide
 from actors.run.decisions import Dispatch, Finish
-from actors.run.state import Limits, RunState
+from actors.run.limits import Limits
+from actors.run.state import RunState
 from protocol.controls import Approve, Reject
 from protocol.events import Approved, Expired, Planned, PlanRejected
 from protocol.messages import Plan, Request

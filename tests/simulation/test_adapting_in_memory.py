@@ -11,7 +11,8 @@ from simulation.world import SEEDS, SETTINGS, World
 from actors.bus.memory import VirtualClock
 from actors.model.port import Call, Reply
 from actors.record import understand
-from actors.run.state import Limits, RunState
+from actors.run.limits import Limits
+from actors.run.state import RunState
 from actors.worker.definition import Outcome, Worker
 from protocol import codec, streams, subjects
 from protocol.controls import Approve, Reject

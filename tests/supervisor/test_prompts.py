@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.run.state import Limits, RunState
+from actors.run.limits import Limits
+from actors.run.state import RunState
 from actors.supervisor import prompts
 from actors.worker.prompts import task_prompt
 from protocol.events import Planned, Started
