@@ -11,7 +11,11 @@ import structlog
 from actors.bus.port import Bus
 from actors.clock import Clock
 from protocol import codec, streams
+from protocol.errors import HandoffError
 from protocol.messages import Message
+
+READ_BACK_S = 5.0
+READ_AGAIN_S = 0.2
 
 log = structlog.get_logger()
 
@@ -40,6 +44,7 @@ class Heartbeat:
 
     async def __aenter__(self) -> "Heartbeat":
         await self._beat()
+        await self._read_back()
         self._forget = self._bus.on_reconnect(self._soon)
         self._beats = asyncio.create_task(self._keep_beating())
         self._extra: set[asyncio.Task[None]] = set()
@@ -60,6 +65,16 @@ class Heartbeat:
         task = asyncio.create_task(self._beat())
         self._extra.add(task)
         task.add_done_callback(self._extra.discard)
+
+    async def _read_back(self) -> None:
+        """Read the card once: its stored time tells the server's time before the first task is taken."""
+        try:
+            async with asyncio.timeout(READ_BACK_S):
+                while self._key not in await self._bus.cards(self._key.rpartition(".")[0] + ".", bucket=self._bucket):
+                    await self._clock.sleep(READ_AGAIN_S)
+                    await self._beat()
+        except (HandoffError, TimeoutError) as error:
+            log.warning("card.not_read_back", key=self._key, error=str(error) or type(error).__name__)
 
     async def _keep_beating(self) -> None:
         while True:

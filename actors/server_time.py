@@ -4,10 +4,14 @@ Every comparison with a deadline uses this time. A deadline is computed from the
 message, and the wall clock of a process may be wrong by hours.
 """
 
+from collections.abc import Callable
+
 from actors.clock import Clock
 
 DRIFT = 1e-4
 """How much faster than the server's clock a monotonic clock may run: 100 ppm is twice what a cheap quartz does."""
+
+LONGEST_SLEEP_S = 10.0
 
 
 class ServerTime:
@@ -24,7 +28,7 @@ class ServerTime:
         self._received = 0.0
 
     def observe(self, time_ns: int) -> None:
-        """Note that a message was received which the server stored at that time, in Unix nanoseconds."""
+        """Note that something was received which the server stored, or sent, at that time in Unix nanoseconds."""
         stored, received = time_ns / 1e9, self._clock.monotonic()
         if self._stored is None or stored > self._counted_on(self._stored, received):
             self._stored, self._received = stored, received
@@ -37,3 +41,9 @@ class ServerTime:
 
     def _counted_on(self, stored: float, monotonic: float) -> float:
         return stored + (monotonic - self._received) * (1 - DRIFT)
+
+
+async def sleep_until(moment: float, now: Callable[[], float], clock: Clock) -> None:
+    """Sleep until the server's time (`now`) is that moment. A better estimate that is learnt meanwhile counts."""
+    while (left := moment - now()) > 0:
+        await clock.sleep(min(max(left, 0.001), LONGEST_SLEEP_S))

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import sys
-import time
 from typing import TypedDict, Unpack
 
 import click
@@ -104,7 +103,7 @@ def _check(name: str, options: Options) -> str:
 
 
 def _inbox(bus: JetStreamBus, settings: Settings, name: str) -> Inbox:
-    return Inbox(bus, SystemClock(), settings.team, name)
+    return Inbox(bus, settings.team, name)
 
 
 def _given(options: Options) -> tuple[str, ResultStatus, str] | None:
@@ -134,7 +133,7 @@ async def _give(inbox: Inbox, given: tuple[str, ResultStatus, str], by: str) -> 
 
 
 async def _list(inbox: Inbox, *, as_json: bool) -> int:
-    items, now = await inbox.open(), time.time()
+    items, now = await inbox.open(), inbox.now()
     if as_json:
         write_json([as_data(item, now) for item in items])
     elif items:

@@ -65,7 +65,7 @@ class Talk:
             self._note(await self._inbox.open())
             for number, item in self._open.items():
                 if number not in before:
-                    self._paper.say_briefly(news(number, item, self._clock.now()))
+                    self._paper.say_briefly(news(number, item, self._inbox.now()))
             for number, item in before.items():
                 if number not in self._open and item.address not in self._given:
                     self._paper.say(f"{number} is not open any more: {await self._inbox.fate(item.address)}")
@@ -150,11 +150,11 @@ class Talk:
     def _show(self, item: OpenHandoff) -> None:
         number = self._numbers[item.address]
         how = f"a {number} TEXT answers, d {number} REASON declines, m {number} QUESTION asks for more"
-        self._paper.say(f"{whole(item, self._clock.now())}\n({how})")
+        self._paper.say(f"{whole(item, self._inbox.now())}\n({how})")
 
     def _list(self) -> None:
         if self._open:
-            now = self._clock.now()
+            now = self._inbox.now()
             table(HEADERS, [row(number, item, now) for number, item in self._open.items()])
             sys.stdout.flush()
         else:

@@ -12,7 +12,6 @@ import msgspec
 
 from actors.artifacts import keep_text
 from actors.bus.port import Bus
-from actors.clock import Clock
 from actors.people.waits import OpenHandoff, Waits
 from actors.record import read_run
 from actors.run_index import open_runs
@@ -31,19 +30,21 @@ AT_ONCE = 500
 class Inbox:
     """What one kind of person is asked."""
 
-    def __init__(self, bus: Bus, clock: Clock, team: str, worker: str) -> None:
+    def __init__(self, bus: Bus, team: str, worker: str) -> None:
         self._bus = bus
-        self._clock = clock
         self._team = team
         self._worker = worker
+
+    def now(self) -> float:
+        """The server's time, which deadlines are compared with."""
+        return self._bus.now()
 
     async def open(self) -> list[OpenHandoff]:
         """What waits now, the oldest first."""
         handed, done = await self._last("task"), await self._last("result")
         runs = sorted({address.run for address in set(handed) - set(done)})
         found = await asyncio.gather(*(waits_of(self._bus, run) for run in await _unfinished(self._bus, runs)))
-        now = self._clock.now()
-        items = [item for waits in found for item in waits.handoffs(now) if self._is_ours(item.address)]
+        items = [item for waits in found for item in waits.handoffs(self._bus.now()) if self._is_ours(item.address)]
         return sorted(items, key=lambda item: item.since)
 
     async def find(self, ref: str) -> OpenHandoff:
@@ -71,7 +72,7 @@ class Inbox:
             instance=by,
             status=status,
             output=output,
-            usage=Usage(seconds=max(0.0, self._clock.now() - item.since)),
+            usage=Usage(seconds=max(0.0, self._bus.now() - item.since)),
         )
         try:
             await self._store(result, item.address)

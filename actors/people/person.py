@@ -7,6 +7,7 @@ whoever stops gives back what it held at once, however often that was done befor
 
 import asyncio
 import contextlib
+from typing import Any
 
 import structlog
 
@@ -15,12 +16,13 @@ from actors.clock import Clock
 from actors.heartbeat import CardAddress, Heartbeat
 from actors.lease import Lease
 from actors.runner import Runner
+from actors.server_time import sleep_until
 from actors.settings import Settings
 from actors.verdict import Ack, Refuse, Verdict
 from actors.worker.definition import Worker
 from actors.worker.queue_length import QueueLength
 from actors.worker.run_end import RunEnd
-from actors.worker.stopping import DROPPED, unwanted
+from actors.worker.stopping import AT_DEADLINE_S, DROPPED, LATE, unwanted
 from observability.redaction import redacted
 from protocol import codec, streams, subjects
 from protocol.errors import ConflictError, HandoffError, UndecodableError, UnknownTypeError
@@ -84,12 +86,14 @@ class PersonProcess:
         finally:
             if self._held.get(address) is over:  # it may have come again meanwhile
                 del self._held[address]
+        if handoff.deadline is not None and self._bus.now() >= handoff.deadline - AT_DEADLINE_S:
+            await self._fail(address, LATE)  # a result that is there already counts
         return Ack()
 
     async def _until(self, over: asyncio.Event, deadline: float | None) -> None:
-        wait = asyncio.create_task(over.wait())
-        left = None if deadline is None else asyncio.create_task(self._clock.sleep(deadline - self._clock.now()))
-        tasks = [wait, *([left] if left else [])]
+        tasks: list[asyncio.Task[Any]] = [asyncio.create_task(over.wait())]
+        if deadline is not None:
+            tasks.append(asyncio.create_task(sleep_until(deadline, self._bus.now, self._clock)))
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:

@@ -61,7 +61,7 @@ class Gate:
         return denial(found)
 
     def _deadline(self, handoff: Handoff) -> float:
-        ends = self._clock.now() + self._wait_s
+        ends = self._bus.now() + self._wait_s
         return ends if handoff.deadline is None else min(ends, handoff.deadline)
 
     async def _answer(
@@ -72,7 +72,7 @@ class Gate:
         async with self._bus.subscribe(subject, lambda _: news.set()):
             while not stopping.is_set():
                 news.clear()
-                now = self._clock.now()  # before the look: what came in time is seen by it
+                now = self._bus.now()  # before the look: what came in time is seen by it
                 said = await self._said(run, question)
                 if not await logbook.still_ours() or any(isinstance(one.control, Cancel) for one in said):
                     raise Over

@@ -19,11 +19,12 @@ from actors.verdict import Ack, Refuse, Retry, Verdict
 from actors.worker.agent import Agent
 from actors.worker.definition import Outcome, Worker, sound
 from actors.worker.ending import Over, Yielded
+from actors.worker.jobs import Job, Jobs
 from actors.worker.logbook import Logbook
-from actors.worker.moves import spent
+from actors.worker.moves import last_words, spent
 from actors.worker.queue_length import QueueLength
 from actors.worker.results import Results
-from actors.worker.stopping import DROPPED, unwanted
+from actors.worker.stopping import LATE, unwanted
 from actors.worker.takings import losses_if_taken
 from observability import live
 from observability.logs import trace_of
@@ -41,22 +42,6 @@ MARK_S = 2.0
 log = structlog.get_logger()
 
 
-class Job:
-    """One handoff under way.
-
-    `dropped`: the run goes on without it, and wants to know what it cost. `taken`: this instance may have worked on it.
-    """
-
-    __slots__ = ("dropped", "name", "taken", "task", "unwanted")
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.task = asyncio.current_task()
-        self.unwanted = False
-        self.dropped = False
-        self.taken = False
-
-
 class WorkerProcess:
     """Lets one worker do what is handed to it, and tells everybody that it is there."""
 
@@ -68,7 +53,7 @@ class WorkerProcess:
         self._instance = instance
         self._agent: Agent | None = None
         self._slots = worker.concurrency or settings.concurrency
-        self._jobs: dict[str, set[Job]] = {}
+        self._jobs = Jobs(clock, bus.now)
         self._stopping = asyncio.Event()
         self._results = Results(bus, settings, worker.name, instance)
         self._seconds: deque[float] = deque(maxlen=RECENT)
@@ -91,9 +76,8 @@ class WorkerProcess:
             Heartbeat(self._bus, self._clock, address, self._card, self._settings.heartbeat_s) as heartbeat,
             asyncio.TaskGroup() as group,
         ):
-            beside = [
-                group.create_task(work) for work in (self._note_stop(stop, heartbeat), self._queue_length.watch())
-            ]
+            works = (self._note_stop(stop, heartbeat), self._queue_length.watch(), self._jobs.watch_deadlines())
+            beside = [group.create_task(work) for work in works]
             try:
                 await self._runner.run(stop, self._settings.grace_s)
             finally:
@@ -109,23 +93,15 @@ class WorkerProcess:
             return await self._refuse(address, "undecodable", str(error))
         logbook = Logbook(self._bus, address, lease)
         # Before the look: a cancel that comes while it is under way would be neither seen nor heard.
-        job = Job(address.task)
-        self._jobs.setdefault(address.run, set()).add(job)
-        try:
-            return await self._take(handoff, job, logbook, lease)
-        except asyncio.CancelledError:
-            if job.unwanted and job.task and job.task.uncancel() == 0:
-                log.info("task.cancelled", run=address.run, task=address.task)
-                if job.dropped:
-                    await self._results.store(self._results.failed(address, DROPPED, spent(logbook.steps)), address)
-                return Ack()
-            if job.taken:
-                await self._mark_returned(logbook, lease, "the process stops")
-            raise
-        finally:
-            self._jobs[address.run].discard(job)
-            if not self._jobs[address.run]:
-                del self._jobs[address.run]
+        with self._jobs.under_way(address, handoff.deadline) as job:
+            try:
+                return await self._take(handoff, job, logbook, lease)
+            except asyncio.CancelledError:
+                if job.resume():
+                    return await self._end_stopped(address, logbook, job)
+                if job.taken:
+                    await self._mark_returned(logbook, lease, "the process stops")
+                raise
 
     async def _take(self, handoff: Handoff, job: Job, logbook: Logbook, lease: Lease) -> Verdict:
         """Look whether there is anything left to do, claim what another instance may think is its own, and do it."""
@@ -164,7 +140,7 @@ class WorkerProcess:
 
     def _may_skip_look(self, stored: Stored, count: int) -> bool:
         """A function pays nothing, so a handoff that is young and comes for the first time is simply done."""
-        young = self._clock.now() - stored.time < self._settings.ack_wait_s
+        young = self._bus.now() - stored.time < self._settings.ack_wait_s
         return self.worker.run is not None and count == 1 and young
 
     async def _do(self, handoff: Handoff, address: TaskAddress, logbook: Logbook) -> Verdict:
@@ -180,9 +156,8 @@ class WorkerProcess:
         return Ack()
 
     async def _outcome(self, handoff: Handoff, logbook: Logbook) -> Outcome:
-        left = None if handoff.deadline is None else handoff.deadline - self._clock.now()
-        if left is not None and left <= 0:
-            raise Over
+        if handoff.deadline is not None and self._bus.now() >= handoff.deadline:
+            return Outcome(output=last_words(logbook.steps), error=LATE, usage=spent(logbook.steps))
         try:
             if self.worker.run is not None:
                 return await self._call_function(handoff)
@@ -212,14 +187,21 @@ class WorkerProcess:
         await self._results.store(self._results.failed(address, Fault(kind=kind, message=reason)), address)
         return Refuse(reason)
 
+    async def _end_stopped(self, address: TaskAddress, logbook: Logbook, job: Job) -> Verdict:
+        """Store why the task was stopped, what it spent, and what an agent had to say so far; if that is wanted."""
+        log.info("task.late" if job.fault is LATE else "task.cancelled", run=address.run, task=address.task)
+        if job.fault:
+            used = spent(logbook.steps)
+            seconds = max(used.seconds, self._clock.monotonic() - job.began)
+            result = self._results.failed(address, job.fault, msgspec.structs.replace(used, seconds=seconds))
+            result = msgspec.structs.replace(result, output=last_words(logbook.steps))
+            await self._results.store(result, address)
+        return Ack()
+
     def _cancel(self, stored: Stored) -> None:
         """Stop what is no longer wanted."""
-        told = unwanted(stored)
-        for job in self._jobs.get(told.run, ()) if told else ():
-            if not job.unwanted and job.task and told and told.has(job.name):
-                job.unwanted = True
-                job.dropped = bool(told.tasks)
-                job.task.cancel()
+        if told := unwanted(stored):
+            self._jobs.stop(told)
 
     async def _note_stop(self, stop: asyncio.Event, heartbeat: Heartbeat) -> None:
         await stop.wait()

@@ -7,10 +7,16 @@ import structlog
 from actors.bus.port import Stored
 from protocol import codec, subjects
 from protocol.errors import UndecodableError
-from protocol.messages import Fault, Stop
+from protocol.messages import DEADLINE, Fault, Stop
 
 DROPPED = Fault(kind="cancelled", message="the plan no longer has this task")
 """Why a task has no result that the run goes on without: it is told so that what it cost is counted."""
+
+LATE = Fault(kind=DEADLINE, message="the deadline passed before the task was done")
+"""Why a task has no better result: it came too late, or was still under way at its deadline."""
+
+AT_DEADLINE_S = 0.5
+"""So close to its deadline a run ends by the deadline: the supervisor may know the server's time a moment better."""
 
 log = structlog.get_logger()
 

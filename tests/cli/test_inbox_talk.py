@@ -30,7 +30,7 @@ class Room:
     def __init__(self, bus: MemoryBus) -> None:
         self.bus = bus
         self.run = RunId(new_run_id())
-        self.inbox = Inbox(bus, SystemClock(), "default", "counsel")
+        self.inbox = Inbox(bus, "default", "counsel")
         self.talk = Talk(self.inbox, Paper(is_terminal=False), SystemClock(), "ada")
         self.edited = b""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from actors.bus.memory import MemoryBus, MemoryServer, VirtualClock
+from actors.bus.memory import MemoryBus, MemoryServer, ProcessClock, VirtualClock
 from actors.dead_letter import dead_letters
 from actors.model.port import Call, Reply
 from actors.people.inbox import ASKS, Inbox
@@ -22,7 +22,7 @@ from protocol.controls import Cancel
 from protocol.errors import HandoffError, InvalidError
 from protocol.events import Event, Finished, Replanned
 from protocol.ids import RunId, new_run_id
-from protocol.messages import Answer, Plan, Request, Result, Stop, Task, Usage
+from protocol.messages import DEADLINE, Answer, Plan, Request, Result, Stop, Task, Usage
 from protocol.subjects import TaskAddress
 
 SETTINGS = Settings(ack_wait_s=2.0, poll_s=1.0, heartbeat_s=1.0, card_ttl_s=3.0, deliveries=3)
@@ -56,7 +56,7 @@ class World:
         self.server = MemoryServer(SETTINGS, self.clock)
         self.client = MemoryBus(self.server, "client")
         self.planner = Planner()
-        self.inbox = Inbox(self.client, self.clock, "default", "counsel")
+        self.inbox = Inbox(self.client, "default", "counsel")
         self.tasks: list[asyncio.Task[None]] = []
         self._start(Supervisor(MemoryBus(self.server, "s"), self.clock, self.planner, SETTINGS, instance="s"))
 
@@ -65,9 +65,11 @@ class World:
         self.tasks.append(asyncio.create_task(process.run(stop)))
         return stop
 
-    def hold(self, name: str = "p1") -> asyncio.Event:
+    def hold(self, name: str = "p1", wrong_by_s: float = 0.0) -> asyncio.Event:
         """Somebody begins to hold what is handed to the person; the event lets them stop."""
-        return self._start(PersonProcess(COUNSEL, MemoryBus(self.server, name), self.clock, SETTINGS, instance=name))
+        clock = ProcessClock(self.clock, wrong_by_s)
+        bus = MemoryBus(self.server, name, clock)
+        return self._start(PersonProcess(COUNSEL, bus, clock, SETTINGS, instance=name))
 
     async def ask(self, plan: Plan | None = ASK, **more: Any) -> str:
         request = Request(id=new_run_id(), text="Is it fair?", plan=plan, synthesis=plan is None, **more)
@@ -154,7 +156,7 @@ async def test_the_first_answer_counts_and_the_second_is_told_so(world: World) -
     run = await world.ask()
     (item,) = await world.opens()
     assert await world.inbox.give(item, "completed", "Yes.", "ada") is None
-    other = Inbox(MemoryBus(world.server, "other"), world.clock, "default", "counsel")
+    other = Inbox(MemoryBus(world.server, "other"), "default", "counsel")
     before = await other.give(item, "completed", "No.", "bob")
     assert before is not None
     assert (before.instance, before.output) == ("ada", "Yes.")
@@ -200,8 +202,28 @@ async def test_a_run_whose_person_is_silent_ends_at_its_deadline(world: World) -
     assert (answer.status, len(answer.gaps)) == ("failed", 1)
     assert await world.settles()
     assert await world.inbox.open() == []
-    with pytest.raises(HandoffError, match="its run has ended: failed"):
+    with pytest.raises(HandoffError, match="not open any more: failed by p1: the deadline passed"):
         await world.inbox.find(item.ref)
+
+
+@pytest.mark.parametrize("wrong_by_s", [-3600.0, 0.0, 3600.0])
+async def test_a_handoff_is_held_until_its_deadline_whatever_the_wall_clock_shows(
+    world: World, wrong_by_s: float
+) -> None:
+    world.hold(wrong_by_s=wrong_by_s)
+    run = await world.ask(deadline_s=30.0)
+    inbox = Inbox(MemoryBus(world.server, "i", ProcessClock(world.clock, wrong_by_s)), "default", "counsel")
+    (item,) = await world.opens()
+    await world.clock.advance(25)
+    assert world.queue() == (0, 1), "it is held"
+    assert await inbox.open() == [item]
+    await world.answer(run)
+    assert await world.settles(1)
+    assert await inbox.open() == []
+    result = await inbox.result(item.address)
+    assert result is not None
+    assert result.error is not None
+    assert (result.status, result.error.kind) == ("failed", DEADLINE)
 
 
 async def test_a_cancelled_run_leaves_the_inbox_within_a_second(world: World) -> None:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from actors.bus.memory import MemoryBus, MemoryServer, VirtualClock
+from actors.bus.memory import MemoryBus, MemoryServer, ProcessClock, VirtualClock
 from actors.model.port import Call, Reply
 from actors.settings import Settings
 from actors.tools.tool import Tool, tool
@@ -73,11 +73,12 @@ class World:
 
         return [send, look]
 
-    def start(self) -> None:
+    def start(self, wrong_by_s: float = 0.0) -> None:
         name = f"clerk-{len(self.workers)}"
         worker = Worker("clerk", summary="Sends.", prompt="Send.", tools=self.tools())
-        bus, stop = MemoryBus(self.server, name), asyncio.Event()
-        process = WorkerProcess(worker, bus, self.clock, SETTINGS, instance=name)
+        clock = ProcessClock(self.clock, wrong_by_s)
+        bus, stop = MemoryBus(self.server, name, clock), asyncio.Event()
+        process = WorkerProcess(worker, bus, clock, SETTINGS, instance=name)
         process.give_model(self.model)
         self.workers.append((bus, asyncio.create_task(process.run(stop)), stop))
 
@@ -132,8 +133,9 @@ async def world() -> AsyncGenerator[World]:
         await world.kill(at)
 
 
-async def test_an_allowed_call_runs_with_the_arguments_that_were_shown(world: World) -> None:
-    world.start()
+@pytest.mark.parametrize("wrong_by_s", [-3600.0, 0.0, 3600.0])
+async def test_an_allowed_call_runs_with_the_arguments_that_were_shown(world: World, wrong_by_s: float) -> None:
+    world.start(wrong_by_s)
     await world.hand_out()
     (asked,) = world.steps(ConfirmAsked)
     assert (asked.tool, bytes(asked.arguments)) == ("send", b'{"text":"hello"}')
@@ -154,8 +156,9 @@ async def test_a_denied_call_does_not_run_and_the_model_is_told_by_whom(world: W
     assert world.steps(ToolCalled)[0].failed
 
 
-async def test_silence_means_no(world: World) -> None:
-    world.start()
+@pytest.mark.parametrize("wrong_by_s", [-3600.0, 0.0, 3600.0])
+async def test_silence_means_no(world: World, wrong_by_s: float) -> None:
+    world.start(wrong_by_s)
     await world.hand_out()
     began = world.clock.now()
     assert (await world.ends(31)).output == "denied by default: nobody answered in time"
