@@ -82,6 +82,10 @@ class Run:
         """What is stored of the run now."""
         return await read_run(self._bus, self.id)
 
+    def now(self) -> float:
+        """The server's time in Unix seconds, which the deadlines of the run are compared with."""
+        return self._bus.now()
+
     async def cancel(self, reason: str = "") -> None:
         """Ask for the end of the run."""
         await self.control(Cancel(reason=reason))

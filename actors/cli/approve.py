@@ -1,7 +1,6 @@
 """`handoff approve`: say yes or no to a plan that waits, or give another one; or to a tool that waits."""
 
 import asyncio
-import time
 from typing import TypedDict, Unpack
 
 import click
@@ -96,7 +95,7 @@ async def _decide(run: Run, control: Control) -> int:
         progress.take(entry, 0.0)
         waits.take(entry)
     if progress.proposed is None:
-        tools = "".join(f"; a tool waits: {how_to_confirm(call)}" for call in waits.calls(time.time()))
+        tools = "".join(f"; a tool waits: {how_to_confirm(call)}" for call in waits.calls(run.now()))
         raise InvalidError([f"run {run.id[:SHORT]} {_why_not(progress.state)}{tools}"])
     await run.control(control)
     try:

@@ -1,7 +1,6 @@
 """A call of a tool that waits for a person: shown exactly as it would run, and allowed or denied."""
 
 import asyncio
-import time
 import unicodedata
 
 import msgspec
@@ -57,7 +56,7 @@ class Confirming:
     async def _confirm(self, call: OpenCall) -> None:
         self._stage.pause()
         try:
-            tell("\n" + described(call, time.time()))
+            tell("\n" + described(call, self._run.now()))
             await self._run.control(await decision(call, self._ask, self._by))
         except EOFError:
             self._done.add(call.question.seq)

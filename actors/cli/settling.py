@@ -1,7 +1,6 @@
 """Settling a call of a tool that waits, from another terminal: the word is given, and what came of it is told."""
 
 import asyncio
-import time
 from collections.abc import Sequence
 
 import msgspec
@@ -33,8 +32,8 @@ async def settle(run: Run, word: Word) -> int:
     waits = Waits()
     for entry in await run.past():
         waits.take(entry)
-    call = meant(waits.calls(time.time()), word, run.id)
-    tell(described(call, time.time()))
+    call = meant(waits.calls(run.now()), word, run.id)
+    tell(described(call, run.now()))
     await run.control(control_for(call, word.by, word.denied))
     try:
         async with asyncio.timeout(WAIT_S):

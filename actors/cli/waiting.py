@@ -1,6 +1,5 @@
 """Everything that waits for a person, in all runs: plans, calls of tools, and handoffs to people."""
 
-import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -23,7 +22,7 @@ async def tell_waiting(bus: Bus, team: str, *, as_json: bool) -> None:
         if not team or (waits.state.request and waits.state.request.team == team)
     }
     people = {(name, card.worker) for name, card in await read_cards(bus, team) if card.person}
-    now = time.time()
+    now = bus.now()
     if as_json:
         write_json([item for run, waits in found.items() for item in data_of(run, waits, people, now)])
         return

@@ -1,7 +1,5 @@
 """`handoff workers`: who is alive, and whom the supervisors trust."""
 
-import time
-
 import click
 import msgspec
 
@@ -42,7 +40,7 @@ def workers(place: Place, *, as_json: bool) -> int:
         if as_json:
             write_json([{"team": one.team} | msgspec.to_builtins(one.card) | {"breaker": one.breaker} for one in found])
         elif found:
-            now = time.time()
+            now = bus.now()
             listing(HEADERS, [row(one, now) for one in found], below=2)
             for line in troubles([(one.team, one.card) for one in found]):
                 tell(line)

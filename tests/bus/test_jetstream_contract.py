@@ -12,7 +12,7 @@ import pytest
 
 from actors.bus.jetstream import JetStreamBus, connect
 from actors.bus.memory import ProcessClock
-from actors.clock import SystemClock
+from actors.clock import Clock, SystemClock
 from tests.bus.contract import BusContract
 from tests.bus.world import PATIENCE_S, SETTINGS, World, truth
 from tests.servers import NatsServer
@@ -32,12 +32,15 @@ class JetStreamWorld(World):
         self._server = server
         self._clients: list[JetStreamBus] = []
 
-    async def client(self, name: str = "client", *, wrong_by_s: float = 0.0) -> JetStreamBus:
+    async def client(self, name: str = "client", clock: Clock | None = None) -> JetStreamBus:
         settings = msgspec.structs.replace(SETTINGS, nats_url=self._server.url)
-        clock = ProcessClock(SystemClock(), wrong_by_s)
         bus = await connect(settings, name=name, timeout_s=PATIENCE_S, clock=clock)
         self._clients.append(bus)
         return bus
+
+    @property
+    def clock(self) -> SystemClock:
+        return SystemClock()
 
     def now(self) -> float:
         return time.monotonic()
@@ -82,3 +85,11 @@ async def world(nats_server: NatsServer) -> AsyncGenerator[JetStreamWorld]:
 
 class TestJetStreamBus(BusContract):
     """Every promise, for real."""
+
+
+@pytest.mark.parametrize("wrong_by_s", [-3600.0, 3600.0])
+async def test_a_client_knows_the_time_of_the_server_once_it_is_connected(
+    world: JetStreamWorld, wrong_by_s: float
+) -> None:
+    bus = await world.client("wrong", ProcessClock(SystemClock(), wrong_by_s))
+    assert 0 <= time.time() - bus.now() < 30

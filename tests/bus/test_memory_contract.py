@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 import pytest
 
-from actors.bus.memory import MemoryBus, MemoryServer, ProcessClock, VirtualClock
+from actors.bus.memory import MemoryBus, MemoryServer, VirtualClock
+from actors.clock import Clock
 from tests.bus.contract import BusContract
 from tests.bus.world import PATIENCE_S, SETTINGS, World, truth
 
@@ -21,11 +22,15 @@ class MemoryWorld(World):
 
     def __init__(self) -> None:
         super().__init__()
-        self.clock = VirtualClock()
+        self._clock = VirtualClock()
         self.server = MemoryServer(SETTINGS, self.clock)
 
-    async def client(self, name: str = "client", *, wrong_by_s: float = 0.0) -> MemoryBus:
-        return MemoryBus(self.server, name, ProcessClock(self.clock, wrong_by_s))
+    async def client(self, name: str = "client", clock: Clock | None = None) -> MemoryBus:
+        return MemoryBus(self.server, name, clock)
+
+    @property
+    def clock(self) -> VirtualClock:
+        return self._clock
 
     def now(self) -> float:
         return self.clock.monotonic()

@@ -12,6 +12,7 @@ import msgspec
 from waiting import LIMIT_S
 
 from actors.bus.port import Bus, Delivery
+from actors.clock import Clock
 from actors.settings import Settings
 from protocol import streams, subjects
 from protocol.ids import new_run_id
@@ -41,8 +42,13 @@ class World(ABC):
         self.team = f"team{next(_numbers)}-{self.run[:8]}"
 
     @abstractmethod
-    async def client(self, name: str = "client", *, wrong_by_s: float = 0.0) -> Bus:
-        """One more process on the server, whose wall clock is wrong by so much."""
+    async def client(self, name: str = "client", clock: Clock | None = None) -> Bus:
+        """One more process on the server, with a clock of its own if one is given."""
+
+    @property
+    @abstractmethod
+    def clock(self) -> Clock:
+        """The clock of the server."""
 
     @abstractmethod
     def now(self) -> float:

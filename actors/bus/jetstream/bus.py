@@ -62,6 +62,7 @@ class JetStreamBus:
         await self._outbox.start()
         self._jobs.start(self._pulse.beat())
         await assure_all(self._js, self._settings)
+        await self._ask_time()
 
     async def reconnected(self) -> None:
         """The bus is back: send again what had no answer, make sure of everything, ask for work again."""
@@ -249,6 +250,14 @@ class JetStreamBus:
         except MissingError:
             await self._restorer.restore()
             return await self._js.object_store(streams.ARTIFACTS)
+
+    async def _ask_time(self) -> None:
+        """Ask the server once for its time. Without an answer, the first message with a stored time tells it."""
+        try:
+            answer = await self._client.request(f"$JS.API.STREAM.INFO.{streams.RUNS}", timeout=ASK_S)
+            self._time.observe(wire.nanoseconds(wire.json(answer.data)["ts"]))
+        except (nats.errors.Error, KeyError, ValueError) as error:
+            log.debug("time.not_told", error=str(error) or type(error).__name__)
 
     async def _settled(self) -> None:
         """Everything sent so far has reached the server."""

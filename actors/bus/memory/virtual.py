@@ -98,20 +98,22 @@ class VirtualClock:
 class ProcessClock:
     """The clock of one process: time passes as on the shared clock, but the wall clock may be wrong.
 
-    To let the wall clock jump, change `wrong_by_s`.
+    To let the wall clock jump, change `wrong_by_s`. `uncounted_s` is time that the monotonic clock did not count,
+    because the machine was suspended.
     """
 
     def __init__(self, shared: Clock, wrong_by_s: float = 0.0) -> None:
         self._shared = shared
         self.wrong_by_s = wrong_by_s
+        self.uncounted_s = 0.0
 
     def now(self) -> float:
         """Unix time in seconds, as this process has it."""
         return self._shared.now() + self.wrong_by_s
 
     def monotonic(self) -> float:
-        """Seconds that never go back, whatever the wall clock does."""
-        return self._shared.monotonic()
+        """Seconds that the machine was running, whatever the wall clock does."""
+        return self._shared.monotonic() - self.uncounted_s
 
     async def sleep(self, seconds: float) -> None:
         """Wait for that much time, whatever the wall clock does."""
