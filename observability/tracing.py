@@ -236,7 +236,7 @@ def start_tracing(environment: Mapping[str, str], process: Process) -> Tracing |
         log.warning("telemetry.missing", reason="install handoff-bus[otlp] to send traces", to=redacted(where))
         return None
     every_s = _seconds(environment.get(DELAY, ""))
-    tracing = Tracing(OtlpExporter(), process, where=where, every_s=every_s)
+    tracing = Tracing(OtlpExporter(environment), process, where=where, every_s=every_s)
     trace.set_tracer_provider(tracing.provider)
     return tracing
 

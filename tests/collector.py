@@ -6,6 +6,7 @@
 
 import gzip
 import threading
+import zlib
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -39,7 +40,7 @@ class Received:
 
 @dataclass
 class Collector:
-    """What was sent, and with which headers. `status` is what it answers."""
+    """What was sent, and with which headers. `status` is what it answers, after one of each of `refusals`."""
 
     url: str = ""
     status: int = 200
@@ -47,14 +48,25 @@ class Collector:
     metrics: set[str] = field(default_factory=set[str])
     headers: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     bodies: list[bytes] = field(default_factory=list[bytes])
+    raw: list[bytes] = field(default_factory=list[bytes])
+    paths: list[str] = field(default_factory=list[str])
+    refusals: list[int] = field(default_factory=list[int])
+    retry_after: str = ""
 
     def of(self, run: str) -> list[Received]:
         """The spans of one trace."""
         return [span for span in self.spans if span.trace == run]
 
     def take(self, path: str, headers: dict[str, str], body: bytes) -> None:
-        if headers.get("content-encoding") == "gzip":
-            body = gzip.decompress(body)
+        self.raw.append(body)
+        self.paths.append(path)
+        match headers.get("content-encoding"):
+            case "gzip":
+                body = gzip.decompress(body)
+            case "deflate":
+                body = zlib.decompress(body)
+            case _:
+                pass
         self.headers.append(headers)
         self.bodies.append(body)
         if path.endswith("/metrics"):
@@ -71,9 +83,12 @@ def collector() -> Generator[Collector]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["content-length"]))
-            if found.status == 200:
+            status = found.refusals.pop(0) if found.refusals else found.status
+            if status == 200:
                 found.take(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
-            self.send_response(found.status)
+            self.send_response(status)
+            if found.retry_after:
+                self.send_header("retry-after", found.retry_after)
             self.send_header("content-length", "0")
             self.end_headers()
 

@@ -26,7 +26,10 @@ PORTS = {"actors.bus.port", "actors.model.port"}
 ROOMS: dict[str, tuple[set[str], set[str]]] = {
     # room: (what of ours it may import, which libraries)
     "protocol": ({"protocol"}, {"msgspec"}),
-    "observability": ({"observability", "protocol"}, {"structlog", "opentelemetry", "msgspec", "prometheus_client"}),
+    "observability": (
+        {"observability", "protocol"},
+        {"structlog", "opentelemetry", "msgspec", "prometheus_client", "requests"},
+    ),
     "actors.run": ({"actors.run", "protocol"}, {"msgspec"}),
     "actors.bus.jetstream": (
         {"actors.bus.jetstream", "actors.clock", "actors.server_time", "actors.settings", "protocol", "observability"}
