@@ -21,6 +21,7 @@ from protocol.errors import (
     UndecodableError,
     UnknownTypeError,
     UnreachableError,
+    UnservedError,
 )
 
 __version__ = "0.1.0"
@@ -52,6 +53,7 @@ __all__ = [
     "UndecodableError",
     "UnknownTypeError",
     "UnreachableError",
+    "UnservedError",
     "Worker",
     "__version__",
     "tool",

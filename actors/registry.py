@@ -30,6 +30,11 @@ async def is_served(bus: Bus, team: str) -> bool:
     return team in await served_teams(bus)
 
 
+async def knows_team(bus: Bus, team: str) -> bool:
+    """True if a supervisor of the team is alive, or was here before: then its queue keeps requests for the next one."""
+    return bool(await read_supervisors(bus, team)) or team in await bus.queues(streams.REQUESTS)
+
+
 async def served_teams(bus: Bus) -> set[str]:
     """The teams that have a live supervisor.
 

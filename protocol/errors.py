@@ -6,6 +6,7 @@
     ├── InvalidError            it can be read, but it must not be acted on; lists every fault at once
     ├── BusError
     │   ├── UnreachableError    no server answers
+    │   │   └── UnservedError   the server answers, but no supervisor of the team is alive
     │   ├── ConflictError       compare-and-set refused: the subject moved on, or was written already
     │   ├── TooLargeError       over the size limit of a message
     │   └── DeniedError         the credentials do not allow it
@@ -54,6 +55,17 @@ class BusError(HandoffError):
 
 class UnreachableError(BusError):
     """No server answers at the address."""
+
+
+class UnservedError(UnreachableError):
+    """No supervisor of the team is alive; the request was not stored."""
+
+    def __init__(self, team: str, where: str) -> None:
+        super().__init__(
+            f"no supervisor of team {team!r} is running on {where}, so the request was not sent: "
+            f"start one with `handoff up --team {team}` or `handoff supervisor --team {team}`"
+        )
+        self.team = team
 
 
 class ConflictError(BusError):

@@ -54,7 +54,8 @@ class Options(TypedDict):
 def ask(place: Place, text: str | None, **options: Unpack[Options]) -> int:
     """Ask TEXT, watch the work, and get one answer. TEXT comes from standard input if it is - or left out.
 
-    Starts an embedded bus and the team if none is running, and stops them at the end. Ctrl-C cancels the run.
+    Starts an embedded bus and the team if none is running, and stops them at the end. On a bus that is named (NATS_URL,
+    --nats) it starts nothing: a supervisor of the team must be running there. Ctrl-C cancels the run.
     """
     data = options["data"]
     settings = place.settings(data=str(data.absolute()) if data else None)

@@ -21,7 +21,7 @@ from actors.launcher import server
 from actors.launcher.embedded import find, silent, unanswered
 from actors.launcher.home import privacy_fault
 from actors.launcher.session import open_bus
-from actors.registry import read_supervisors
+from actors.registry import read_supervisors, served_teams
 from actors.settings import Settings
 from actors.supervisor.roster import read_cards, troubles
 from protocol import streams, subjects
@@ -110,6 +110,7 @@ async def _check_bus(settings: Settings, timeout_s: float) -> list[Check]:
                 Check(name=BUS, state="ok", found=f"{kind}, JetStream answers"),
                 await _check_streams(bus),
                 *await _check_requests(bus),
+                *await check_served(bus),
                 *await check_supervisors(bus),
                 *await _check_workers(bus),
                 await _check_dead(bus),
@@ -132,14 +133,14 @@ async def _check_requests(bus: JetStreamBus) -> list[Check]:
     stored = await bus.counts(streams.REQUESTS, subjects.REQUESTS)
     teams = {subjects.request_team(subject): number for subject, number in stored.items()}
     queues = await bus.queues(streams.REQUESTS)
+    served = await served_teams(bus)
     checks: list[Check] = []
     for team, number in sorted(teams.items()):
         queue = queues.get(team)
         running = queue.unsettled if queue else 0
         found = f"team {team!r}: {running} running, {number - running} waiting"
-        served = queue is not None and (queue.waiting > 0 or running > 0)
-        advice = "" if served else f"nobody serves it: start `handoff up --team {team}` or `handoff supervisor`"
-        checks.append(Check(name="requests", state="ok" if served else "warn", found=found, advice=advice))
+        advice = "" if team in served else f"no supervisor is alive: start one with `handoff supervisor --team {team}`"
+        checks.append(Check(name="requests", state="warn" if advice else "ok", found=found, advice=advice))
     return checks or [Check(name="requests", state="ok", found="none is waiting")]
 
 
@@ -156,6 +157,23 @@ async def check_supervisors(bus: Bus) -> list[Check]:
         for card in await read_supervisors(bus)
         if card.trouble
     ]
+
+
+async def check_served(bus: Bus) -> list[Check]:
+    """How many supervisors each team has, and how busy they are; a team with workers and no supervisor is a warning."""
+    cards, served = await read_supervisors(bus), await served_teams(bus)
+    checks: list[Check] = []
+    for team in sorted(served | {team for team, _ in await read_cards(bus)}):
+        own = [card for card in cards if card.team == team]
+        found = f"team {team!r}: {len(own)} alive, {sum(c.runs for c in own)} of {sum(c.slots for c in own)} runs held"
+        if team not in served:
+            advice = f"start `handoff supervisor --team {team}`"
+            checks.append(Check(name="supervisors", state="warn", found=f"team {team!r}: none is alive", advice=advice))
+        elif own:
+            checks.append(Check(name="supervisors", state="ok", found=found))
+        else:
+            checks.append(Check(name="supervisors", state="ok", found=f"team {team!r}: alive, of an older version"))
+    return checks
 
 
 async def _check_workers(bus: JetStreamBus) -> list[Check]:

@@ -8,25 +8,29 @@ import msgspec
 
 from actors import teams
 from actors.bus.jetstream import JetStreamBus
+from actors.bus.jetstream.connection import shown
 from actors.cli.interrupt import Interrupt, InterruptedByUser
 from actors.cli.terminal import tell
 from actors.cli.wording import count
 from actors.clock import SystemClock
 from actors.launcher.embedded import find
 from actors.launcher.finding import find_team, is_defined
-from actors.launcher.session import Crew, Session, open_bus, supervised
+from actors.launcher.session import SETTLE_S, Crew, Session, becomes_served, open_bus
+from actors.registry import knows_team, served_teams
 from actors.run.plan_check import named, unknown_workers
 from actors.settings import Settings
 from actors.supervisor.roster import Roster, read_cards, troubles
-from protocol import streams
-from protocol.errors import InvalidError
+from protocol.errors import InvalidError, UnservedError
 from protocol.messages import Plan
 
 LOOK_S = 0.2
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What a command needs: `start` whether a team may be started, `own_data` whether it must be one of our own."""
+    """What a command needs: `start` whether a team may be started, `own_data` whether it must be one of our own.
+
+    On a bus that was named (NATS_URL) no team is ever started: it belongs to others.
+    """
 
     settings: Settings
     plan: Plan | None = None
@@ -41,13 +45,13 @@ async def opened(wanted: Wanted, interrupt: Interrupt) -> AsyncGenerator[tuple[J
     settings = wanted.settings
     check_before(wanted)
     async with AsyncExitStack() as stack:
-        if not wanted.start:
+        if not wanted.start or settings.nats_url:
             bus = await interrupt.guard(
                 stack.enter_async_context(open_bus(settings, timeout_s=wanted.timeout_s, waiting=tell))
             )
+            await interrupt.guard(_check_served(bus, settings))
             await _check_running(bus, wanted)
-            if not await supervised(bus, settings.team):
-                tell(f"no supervisor of team {settings.team!r} is listening: the request waits for one")
+            await tell_troubles(bus, settings.team)
             yield bus, settings
             return
         session = Session(settings, timeout_s=wanted.timeout_s, waiting=tell)
@@ -58,14 +62,14 @@ async def opened(wanted: Wanted, interrupt: Interrupt) -> AsyncGenerator[tuple[J
             await _check_startable(session.bus, wanted)
             tell(_starting(session))
             await interrupt.guard(session.start_team(Crew()))
-        await tell_troubles(session)
+        await tell_troubles(session.bus, settings.team)
         yield session.bus, session.settings
         await _until_unused(session, interrupt)
 
 
-async def tell_troubles(session: Session) -> None:
-    """Say what workers of the team lack, so that nobody wonders at a poor answer."""
-    for line in troubles(await read_cards(session.bus, session.settings.team)):
+async def tell_troubles(bus: JetStreamBus, team: str) -> None:
+    """Say what workers of the team lack, which may be the reason for a poor answer."""
+    for line in troubles(await read_cards(bus, team)):
         tell(line)
 
 
@@ -81,6 +85,20 @@ def check_before(wanted: Wanted) -> None:
         raise InvalidError([teams.unknown(settings.team, teams.names())])
     if wanted.start and wanted.plan:
         _refuse(unknown_workers(wanted.plan, _names(settings)))
+
+
+async def _check_served(bus: JetStreamBus, settings: Settings) -> None:
+    """Refuse before anything is stored if no supervisor would take the request."""
+    team = settings.team
+    if await becomes_served(bus, team, SETTLE_S):
+        return
+    if not is_defined(settings) and not await knows_team(bus, team):
+        await _refuse_unknown(bus, team)
+    raise UnservedError(team, shown(settings.nats_url) if settings.nats_url else str(settings.home_dir))
+
+
+async def _refuse_unknown(bus: JetStreamBus, team: str) -> None:
+    _refuse([teams.unknown(team, sorted(await served_teams(bus) | set(teams.names())))])
 
 
 async def _check_running(bus: JetStreamBus, wanted: Wanted) -> None:
@@ -99,8 +117,7 @@ async def _check_running(bus: JetStreamBus, wanted: Wanted) -> None:
 async def _check_startable(bus: JetStreamBus, wanted: Wanted) -> None:
     settings = wanted.settings
     if not is_defined(settings):
-        served = {name for name, queue in (await bus.queues(streams.REQUESTS)).items() if queue.waiting}
-        raise InvalidError([teams.unknown(settings.team, sorted(served | set(teams.names())))])
+        await _refuse_unknown(bus, settings.team)
     if wanted.plan:
         live = await Roster(bus, SystemClock(), settings.team).live()
         _refuse(unknown_workers(wanted.plan, _names(settings) | set(live)))

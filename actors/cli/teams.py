@@ -13,6 +13,7 @@ from actors.cli.terminal import table, tell, write, write_json
 from actors.cli.wording import team_flag
 from actors.launcher.finding import find_team, is_defined
 from actors.launcher.session import open_bus
+from actors.registry import served_teams
 from actors.settings import Settings
 from actors.supervisor.roster import read_cards
 from actors.teams.team import Team
@@ -96,8 +97,9 @@ def _member(worker: Worker) -> Member:
 
 async def _add_live(found: dict[str, TeamFacts], settings: Settings, timeout_s: float) -> None:
     async with open_bus(settings, timeout_s=timeout_s) as bus:
-        for name, queue in (await bus.queues(streams.REQUESTS)).items():
-            found.setdefault(name, TeamFacts(name=name)).supervised = queue.waiting > 0
+        served = await served_teams(bus)
+        for name in served | set(await bus.queues(streams.REQUESTS)):
+            found.setdefault(name, TeamFacts(name=name)).supervised = name in served
         for name, card in await read_cards(bus):
             team = found.setdefault(name, TeamFacts(name=name))
             known = next((member for member in team.workers if member.name == card.worker), None)

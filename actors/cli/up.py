@@ -74,7 +74,7 @@ async def _up(settings: Settings, crew: Crew, interrupt: Interrupt, timeout_s: f
             _tell_ready(session, events.pids | fleet.pids(), time.monotonic() - began)
             if show_address:
                 write_address(session.settings.nats_url)
-            await interrupt.guard(tell_troubles(session))
+            await interrupt.guard(tell_troubles(session.bus, settings.team))
             events.tell = True
             await interrupt.comes()
             events.tell = False

@@ -8,6 +8,7 @@ from actors.cli.looking import look
 from actors.cli.options import Place, json_option, placed
 from actors.cli.terminal import listing, tell, write_json
 from actors.cli.wording import age, seconds
+from actors.registry import served_teams
 from actors.supervisor.breakers import read_breakers
 from actors.supervisor.roster import read_cards, troubles
 from protocol import streams
@@ -46,6 +47,8 @@ def workers(place: Place, *, as_json: bool) -> int:
                 tell(line)
         else:
             tell("no worker is alive" + (f" in team {team!r}" if team else "") + ": start some with `handoff up`")
+        for name in sorted({one.team for one in found} - await served_teams(bus)):
+            tell(f"team {name!r} has no supervisor, so its requests wait: start `handoff supervisor --team {name}`")
         return 0
 
     return look(place, work)

@@ -14,15 +14,16 @@ from actors.launcher.finding import find_team
 from actors.launcher.home import Home
 from actors.launcher.lock import FileLock
 from actors.launcher.processes import ActorSpec, Fleet
+from actors.registry import is_served
 from actors.settings import Settings
 from actors.supervisor.roster import read_cards
-from protocol import streams
 from protocol.errors import HandoffError, UnreachableError
 
 ROLES = "actors.launcher.roles"
 READY_S = 20.0
 LOOK_S = 0.02
 SETTLE_S = 3.0
+SERVED_S = 0.1
 PATIENCE_S = 5.0
 FIND_S = 0.25
 
@@ -34,10 +35,14 @@ class Crew(msgspec.Struct, frozen=True, kw_only=True):
     instances: int = 1
 
 
-async def supervised(bus: JetStreamBus, team: str) -> bool:
-    """Whether a supervisor of that team is waiting for requests at this moment."""
-    queue = (await bus.queues(streams.REQUESTS)).get(team)
-    return queue is not None and queue.waiting > 0
+async def becomes_served(bus: JetStreamBus, team: str, within_s: float) -> bool:
+    """Whether a supervisor of the team is alive; one that is just starting gets a moment."""
+    ends = asyncio.get_running_loop().time() + within_s
+    while not await is_served(bus, team):
+        if asyncio.get_running_loop().time() >= ends:
+            return False
+        await asyncio.sleep(SERVED_S)
+    return True
 
 
 async def located(
@@ -125,14 +130,8 @@ class Session:
         return not self.owns_bus or self._gate.take()
 
     async def team_is_there(self) -> bool:
-        """Whether somebody serves the team; one that is just starting on an adopted bus gets a moment."""
-        moments = 1 if self.owns_bus or self._embedded is None else int(SETTLE_S / 0.1)
-        for moment in range(moments):
-            if await supervised(self.bus, self.settings.team):
-                return True
-            if moment + 1 < moments:
-                await asyncio.sleep(0.1)
-        return False
+        """Whether a supervisor of the team is alive; on a bus that is just being started there is none yet."""
+        return await becomes_served(self.bus, self.settings.team, 0.0 if self.owns_bus else SETTLE_S)
 
     async def start_team(self, crew: Crew) -> Fleet:
         """Start the team as processes of their own, and wait until all of them are there."""
@@ -169,7 +168,7 @@ class Session:
     async def _counted(self, names: set[str], crew: Crew) -> bool:
         alive = [card.worker for _, card in await read_cards(self.bus, self.settings.team)]
         enough = all(alive.count(name) >= crew.instances for name in names)
-        return enough and await supervised(self.bus, self.settings.team)
+        return enough and await is_served(self.bus, self.settings.team)
 
 
 def _name(role: str, number: int) -> str:

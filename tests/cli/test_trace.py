@@ -21,7 +21,7 @@ from observability.run_view import RunView, view_of
 from protocol import codec, subjects
 from protocol.events import Planned
 from protocol.ids import RunId
-from protocol.messages import Request
+from protocol.messages import Request, RunEntry
 from tests.cli.running import Here
 
 GOING_ON = RunId("c" * 32)
@@ -44,6 +44,9 @@ async def filled(server: NatsServer) -> None:
     for record in records:
         for entry in record:
             await bus.publish(entry.subject, codec.encode(entry.message))
+    for run in (RUN, GOING_ON, BIG):
+        listed = RunEntry(run=run, team="default", status="running")
+        await bus.publish(subjects.index("default", run), codec.encode(listed))
     await bus.publish(subjects.request("nobody"), codec.encode(Request(id="d" * 32, text="Hello?")))
     await bus.close()
 
