@@ -9,6 +9,7 @@ import hashlib
 from actors.run import purse
 from actors.run.answer import answer_of, open_contradictions
 from actors.run.board import TaskState
+from actors.run.breaking import stuck_tasks
 from actors.run.court import judge
 from actors.run.decisions import (
     Append,
@@ -137,9 +138,12 @@ def _hand_out(state: RunState, now: float, view: View) -> list[Decision]:
     rest = purse.left(state)
     parts = purse.parts(state) if due and rest != Budget() else 1
     out = not purse.is_empty(rest) or any(True for _ in board.having("handed"))
+    stuck = stuck_tasks(state, view) if due and view.shunned else frozenset[str]()
     for name in due:
         task = board.tasks[name]
-        if not purse.is_empty(rest):
+        if name in stuck:
+            decisions.append(Append(GaveUp(task=name, reason=f"{task.worker} has failed too often lately")))
+        elif not purse.is_empty(rest):
             decisions.append(_next_for(state, task, view, purse.share(rest, task.task, parts)))
         elif out:
             decisions.append(WakeAt(state.deadline))  # what is reserved may yet be given back

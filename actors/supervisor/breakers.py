@@ -18,6 +18,7 @@ FRESH_S = 1.0
 NEW = (Breaker(), 0)
 """The breaker of a worker that never failed, and its sequence."""
 
+UNREAD = float("-inf")
 LEVELS = {"closed": 0.0, "half_open": 1.0, "open": 2.0}
 
 log = structlog.get_logger()
@@ -33,21 +34,26 @@ class Breakers:
         self._after = after
         self._cool_s = cool_s
         self._known: dict[str, tuple[Breaker, int]] = {}
-        self._read_at = float("-inf")
+        self._read_at = UNREAD
         self._access = asyncio.Lock()
 
     def heard(self, _: Stored) -> None:
         """Another supervisor changed a breaker; the next look reads it."""
-        self._read_at = float("-inf")
+        self._read_at = UNREAD
 
     async def shunned(self) -> frozenset[str]:
         """The workers that get nothing at the moment."""
+        return frozenset(await self.probe_times())
+
+    async def probe_times(self) -> dict[str, float]:
+        """When each worker that gets nothing at the moment gets its next task, as a probe."""
         await self._look()
-        return frozenset(name for name, (breaker, _) in self._known.items() if self._is_shut(breaker))
+        known = {name: breaker for name, (breaker, _) in self._known.items()}
+        return {name: breaker.since + self._cool_s for name, breaker in known.items() if self._is_shut(breaker)}
 
     async def admit(self, worker: str) -> bool:
         """Whether a task may go to a worker now; for one that was open long enough, whether it is the one probe."""
-        if worker not in self._known:
+        if not self.is_known(worker):
             return True
         await self._look()
         breaker, seq = self._known.get(worker, NEW)
@@ -64,8 +70,8 @@ class Breakers:
         return {name: LEVELS[breaker.state] for name, (breaker, _) in self._known.items()}
 
     def is_known(self, worker: str) -> bool:
-        """Whether a worker failed lately; nothing needs to be asked about one that did not."""
-        return worker in self._known
+        """Whether a worker may have failed lately; nothing needs to be asked about one that did not."""
+        return worker in self._known or self._read_at == UNREAD
 
     async def succeeded(self, worker: str) -> None:
         """A task was completed: whatever was counted against its worker is forgotten."""
@@ -103,7 +109,7 @@ class Breakers:
             try:
                 seq = await self._bus.publish(subject, codec.encode(breaker), expect=seq)
             except ConflictError:
-                self._read_at = float("-inf")
+                self._read_at = UNREAD
                 return False
             self._known[worker] = breaker, seq
             return True

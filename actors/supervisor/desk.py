@@ -12,6 +12,7 @@ from actors.clock import Clock
 from actors.dead_letter import Refusal, bury
 from actors.record import Entry
 from actors.run.answer import cut_outputs, with_outputs
+from actors.run.blame import is_own_fault
 from actors.run.decisions import Dispatch
 from actors.run.limits import Limits
 from actors.run.plan_check import named, unknown_workers
@@ -30,7 +31,7 @@ from observability.context import traceparent
 from protocol import codec, streams, subjects
 from protocol.events import Approved, Event, GaveUp, Rerouted, Started, Waiting
 from protocol.ids import RunId
-from protocol.messages import DEADLINE, Answer, Artifact, Card, Handoff, Plan, Request, Result, Stop
+from protocol.messages import Answer, Artifact, Card, Handoff, Plan, Request, Result, Stop
 from protocol.subjects import TaskAddress
 
 ENVELOPE_BYTES = 16 * 1024
@@ -74,10 +75,12 @@ class Desk:
         live = await self.roster.live()
         # Whoever needs a stand-in is often gone, and its card with it: what it said last still holds.
         self._fallbacks.update((name, cards[0].fallback) for name, cards in live.items())
+        probe_at = await self.breakers.probe_times()
         ghosts = await self.roster.unknown(other for other in self._fallbacks.values() if other)
         self._views[0] = View(
             fallbacks={name: other for name, other in self._fallbacks.items() if other and other not in ghosts},
-            shunned=await self.breakers.shunned(),
+            shunned=frozenset(probe_at),
+            probe_at=probe_at,
             alive=frozenset(live),
             costs=self.pricing.at_a_guess(live),
         )
@@ -179,9 +182,7 @@ class Desk:
         """The worker against which this event counts as a failure; empty if it counts against none."""
         if not isinstance(event, GaveUp | Rerouted) or (task := state.find(event.task)) is None:
             return ""
-        failed = task.status == "returned" and task.result is not None and task.result.status == "failed"
-        kind = task.result.error.kind if task.result and task.result.error else ""
-        return task.worker if failed and kind not in ("budget", DEADLINE) else ""
+        return task.worker if task.status == "returned" and is_own_fault(task.result) else ""
 
     async def refuse(self, stored: Stored) -> None:
         """A message of a run that nobody can read is kept among the dead letters."""
