@@ -1,13 +1,14 @@
 """The record of a run: its messages as they stand in the stream, read back and understood."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 import structlog
 
 from actors.artifacts import whole_answer
 from actors.bus.port import Bus, Stored
+from actors.by_reference import whole
 from observability.redaction import redacted
 from protocol import codec, streams, subjects
 from protocol.controls import Control
@@ -48,10 +49,14 @@ def understand(stored: Stored) -> Recorded | None:
     return Recorded(seq=stored.seq, time=stored.time, subject=stored.subject, message=message)
 
 
+async def understand_whole(bus: Bus, stored: Iterable[Stored]) -> list[Recorded]:
+    """What stored messages of a run say. Events and Steps that were sent by reference are loaded."""
+    return [entry for one in await whole(bus, stored) if (entry := understand(one))]
+
+
 async def read_run(bus: Bus, run: str) -> list[Recorded]:
     """Everything that is stored of a run, in order."""
-    found = await bus.read(streams.RUNS, subjects.run_tree(run))
-    return [entry for stored in found if (entry := understand(stored))]
+    return await understand_whole(bus, await bus.read(streams.RUNS, subjects.run_tree(run)))
 
 
 async def read_whole_run(bus: Bus, run: str) -> list[Recorded]:
@@ -75,7 +80,7 @@ async def complete_run(bus: Bus, run: str, results: Mapping[str, Recorded]) -> l
     except (KeyError, UndecodableError):
         parts.append(await bus.read(streams.RUNS, subjects.run_work(run, "result")))
         heard = []
-    found = [entry for part in parts for stored in part if (entry := understand(stored))]
+    found = await understand_whole(bus, [stored for part in parts for stored in part])
     return sorted(found + heard, key=lambda entry: entry.seq)
 
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from actors.artifacts import whole_answer
 from actors.bus.port import Bus, Stored
 from actors.clock import Clock
-from actors.record import Entry, Recorded, read_run, understand
+from actors.record import Entry, Recorded, read_run, understand_whole
 from protocol import codec, streams, subjects
 from protocol.controls import Cancel, Control
 from protocol.events import Finished
@@ -73,9 +73,9 @@ class Run:
             while True:
                 if stored is None:
                     stored = next(iter(await self._bus.last(streams.RUNS, [log])), None)
-                entry = understand(stored) if stored else None
-                if entry and isinstance(entry.message, Finished):
-                    return entry.message.answer
+                for entry in await understand_whole(self._bus, [stored] if stored else []):
+                    if isinstance(entry.message, Finished):
+                        return entry.message.answer
                 stored = await news.get()
 
     async def past(self) -> list[Recorded]:
@@ -107,9 +107,8 @@ class Run:
             elif batch:
                 read_to = batch[-1].seq
                 seen = {seq for seq in seen if seq > read_to}
-            for stored in new:
-                if entry := understand(stored):
-                    yield entry
+            for entry in await understand_whole(self._bus, new):
+                yield entry
             heard = await news.get()
 
     @asynccontextmanager

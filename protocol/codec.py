@@ -13,6 +13,7 @@ from protocol.controls import Control
 from protocol.errors import UndecodableError, UnknownTypeError
 from protocol.events import Event
 from protocol.messages import Message
+from protocol.references import ByReference
 from protocol.steps import Step
 
 T = TypeVar("T", bound=Message)
@@ -28,7 +29,12 @@ _encoder = msgspec.json.Encoder()
 _events = msgspec.json.Decoder(Event)
 _steps = msgspec.json.Decoder(Step)
 _controls = msgspec.json.Decoder(Control)
+_references = msgspec.json.Decoder(ByReference)
 _tagged = msgspec.json.Decoder(_Tagged)
+
+_REFERENCE = b'"by_reference"'
+REFERENCE_BYTES = 4096
+"""A reference is short: no more of a message is searched for its type."""
 
 
 def _tags(union: object) -> frozenset[str]:
@@ -66,6 +72,19 @@ def decode_event(data: bytes) -> Event:
 def decode_step(data: bytes) -> Step:
     """The Step in these bytes, or UndecodableError; UnknownTypeError if a newer version wrote it."""
     return _checked_type(_steps, data, "Step", _STEP_TAGS)
+
+
+def decode_reference(data: bytes) -> ByReference | None:
+    """The reference in these bytes; None for everything else. It is no Event and no Step: load what it stands for."""
+    try:
+        return _references.decode(data) if _REFERENCE in data[:REFERENCE_BYTES] else None
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def is_event_type(type_name: str) -> bool:
+    """True if this version knows Events of that type."""
+    return type_name in _EVENT_TAGS
 
 
 def decode_control(data: bytes) -> Control:

@@ -178,6 +178,14 @@ def indexed_team(subject: str) -> str:
     return subject.split(".", 3)[2]
 
 
+def artifact_prefix(subject: str) -> str:
+    """How the names of artifacts begin that hold what is too big for a message on this subject: with its run."""
+    if kind_of(subject) != "step":
+        return f"{run_of(subject)}.{kind_of(subject)}"
+    run, _, _, task, attempt = address_of(subject)
+    return f"{run}.{task}.{attempt}.step"
+
+
 def cancel(run: str) -> str:
     """Where workers hear at once that a run is over."""
     return f"handoff.cancel.{run}"

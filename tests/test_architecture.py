@@ -18,6 +18,7 @@ VOCABULARY = {
     "actors.lease",
     "actors.settings",
     "actors.artifacts",
+    "actors.by_reference",
     "actors.heartbeat",
     "actors.__version__",
 }

@@ -16,7 +16,7 @@ from waiting import LIMIT_S
 from actors import dead_letter
 from actors.bus.jetstream import wire
 from actors.settings import Settings
-from protocol import codec, controls, events, ids, messages, steps, streams, subjects
+from protocol import codec, controls, events, ids, messages, references, steps, streams, subjects
 from protocol.messages import Message
 
 ROOT = Path(__file__).parent.parent
@@ -36,7 +36,7 @@ NAMES: dict[type[Any], str] = {
 def kinds() -> dict[str, type[Message]]:
     return {
         name: value
-        for module in (messages, events, steps, controls)
+        for module in (messages, events, steps, controls, references)
         for name, value in vars(module).items()
         if isinstance(value, type) and issubclass(value, Message) and value is not Message
     }

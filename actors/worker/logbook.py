@@ -3,6 +3,7 @@
 import asyncio
 
 from actors.bus.port import Bus, Stored
+from actors.by_reference import send, whole
 from actors.lease import Lease
 from actors.worker.run_end import RunEnd
 from protocol import codec, streams
@@ -40,7 +41,7 @@ class Logbook:
         if await self._is_over(last):
             return False
         if self._address.steps in last:
-            stored = await self._bus.read(streams.RUNS, self._address.steps)
+            stored = await whole(self._bus, await self._bus.read(streams.RUNS, self._address.steps))
             self._seq = stored[-1].seq
             found = [(step, message.seq) for message in stored if (step := _readable(message))]
             self.steps, self._places = [step for step, _ in found], [seq for _, seq in found]
@@ -69,7 +70,7 @@ class Logbook:
         async with self._writing:
             sent = self._lease.sent()
             try:
-                self._seq = await self._bus.publish(self._address.steps, codec.encode(step), expect=self._seq)
+                self._seq = await (await send(self._bus, self._address.steps, step, self._seq))
             except ConflictError as conflict:
                 raise FencedError(f"task {self._address.task} was taken over") from conflict
             self._lease.proved(sent)
@@ -95,9 +96,11 @@ class Logbook:
             if await self._is_over(last):
                 return False
             found = last.get(self._address.steps)
-            if (found.seq if found else 0) != self._seq:
+            seq = found.seq if found else 0
+            if seq > self._seq:
                 raise FencedError(f"task {self._address.task} was taken over")
-            self._lease.proved(sent)
+            if seq == self._seq:  # lower: a replica that has not got our own step yet, which proves nothing
+                self._lease.proved(sent)
             return True
 
     async def _last(self) -> dict[str, Stored]:

@@ -53,6 +53,7 @@ from protocol.messages import (
     Timing,
     Usage,
 )
+from protocol.references import ByReference
 from protocol.steps import ConfirmAsked, Confirmed, GivenBack, ModelCalled, Taken, ToolCalled
 
 KEPT = Path(__file__).parent / "kept"
@@ -158,6 +159,8 @@ EXAMPLES: dict[str, Message] = {
     "event-judging": Judging(task=TASK),
     "event-judged": Judged(contradictions=ANSWER.contradictions, usage=USAGE),
     "event-finished": Finished(answer=ANSWER),
+    "reference-event": ByReference(of="planned", artifact=ARTIFACT),
+    "reference-step": ByReference(of="model_called", artifact=ARTIFACT),
     "step-taken": Taken(instance="host-1-ab", delivery=2),
     "step-given_back": GivenBack(instance="host-1-ab", reason="the process stops"),
     "step-model_called": ModelCalled(
@@ -186,6 +189,10 @@ def decode(name: str, data: bytes) -> Message:
             return codec.decode_event(data)
         case "step":
             return codec.decode_step(data)
+        case "reference":
+            reference = codec.decode_reference(data)
+            assert reference is not None
+            return reference
         case "control":
             return codec.decode_control(data)
         case _:

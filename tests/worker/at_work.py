@@ -8,6 +8,7 @@ import msgspec
 from waiting import LIMIT_S
 
 from actors.bus.memory import MemoryBus, MemoryServer
+from actors.by_reference import whole
 from actors.clock import SystemClock
 from actors.model.port import Block, Call, Reply
 from actors.settings import Settings
@@ -94,7 +95,8 @@ class Desk:
             stop.set()
             await asyncio.wait({working}, timeout=LIMIT_S)
         (result,) = self._stored(self.address.result)
-        steps = [codec.decode_step(data) for data in self._stored(self.address.steps)]
+        stored = self.server.stream(streams.RUNS).read(self.address.steps, 0)
+        steps = [codec.decode_step(message.data) for message in await whole(self._bus, stored)]
         return Done(codec.decode(result, Result), steps, model.calls)
 
     async def artifact(self, name: str) -> str:
