@@ -126,9 +126,13 @@ ALL_LOGS = "handoff.stored.*.log"
 
 
 def falls_under(subject: str, pattern: str) -> bool:
-    """Whether a pattern that ends in a wildcard, and has no other, matches the subject."""
-    prefix, rest = pattern[:-1], subject.removeprefix(pattern[:-1])
-    return subject.startswith(prefix) and rest != "" and (pattern.endswith(">") or "." not in rest)
+    """Whether a subject matches a pattern: `*` stands for one token, `>` for one or more at the end."""
+    tokens, wanted = subject.split("."), pattern.split(".")
+    if wanted[-1] == ">" and len(tokens) >= len(wanted):
+        tokens, wanted = tokens[: len(wanted) - 1], wanted[:-1]
+    return len(tokens) == len(wanted) and all(
+        token == want or (want == "*" and token != "") for token, want in zip(tokens, wanted, strict=True)
+    )
 
 
 def run_of(subject: str) -> RunId:
