@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from protocol import streams
 from protocol.errors import InvalidError
 from protocol.messages import Budget
 
@@ -24,6 +25,7 @@ ENVIRONMENT = {
 TRUST = "HANDOFF_TRUST"
 """The one variable of this form that is no setting: it trusts the configuration file, so the file cannot set it."""
 
+GIB = 1024**3
 LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
 BUDGETS = {"budget_tokens", "budget_steps", "budget_usd"}
 SWITCHES = {"sync_always", "fetch_pages", "trace_content"}
@@ -123,6 +125,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     review_s: float = 86_400.0
     message_bytes: int = 256 * 1024
     keep_days: float = 7.0
+    runs_bytes: int = 4 * GIB
+    artifacts_bytes: int = 4 * GIB
+    requests_bytes: int = GIB // 4
+    index_bytes: int = GIB // 4
+    dead_bytes: int = GIB // 4
     concurrency: int = 4
     runs: int = 512
     grace_s: float = 10.0
@@ -155,6 +162,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def keep(self) -> timedelta:
         """How long runs are kept."""
         return timedelta(days=self.keep_days)
+
+    @property
+    def store_limits(self) -> dict[str, int]:
+        """The most bytes that each stream may hold."""
+        return {
+            streams.REQUESTS: self.requests_bytes,
+            streams.RUNS: self.runs_bytes,
+            streams.INDEX: self.index_bytes,
+            streams.DEAD: self.dead_bytes,
+            streams.OBJECTS: self.artifacts_bytes,
+        }
 
     @property
     def budget(self) -> Budget:

@@ -9,6 +9,7 @@
     │   │   └── UnservedError   the server answers, but no supervisor of the team is alive
     │   ├── ConflictError       compare-and-set refused: the subject moved on, or was written already
     │   ├── TooLargeError       over the size limit of a message
+    │   ├── FullError           the stream or the server has no room for the message
     │   └── DeniedError         the credentials do not allow it
     ├── FencedError             somebody else has taken over this run or this task: stop, settle nothing
     ├── ModelError              the provider refused, failed, or answered nonsense
@@ -87,6 +88,18 @@ class TooLargeError(BusError):
         self.subject = subject
         self.size = size
         self.limit = limit
+
+
+class FullError(BusError):
+    """The stream, or the server, has no room for the message: nothing was stored."""
+
+    def __init__(self, subject: str, stream: str) -> None:
+        super().__init__(
+            f"The store is full: {stream} has no room for {subject}, so nothing was stored. `handoff doctor` shows "
+            "how full each store is and what to do."
+        )
+        self.subject = subject
+        self.stream = stream
 
 
 class DeniedError(BusError):

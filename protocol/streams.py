@@ -17,18 +17,25 @@ CARD_BUCKETS = (WORKERS, SUPERVISORS)
 """The buckets whose keys expire after the time to live of a card."""
 
 ARTIFACTS = "handoff_artifacts"
+OBJECTS = "OBJ_handoff_artifacts"
+"""The stream behind the object store `handoff_artifacts`."""
+
 BREAKERS = "KV_handoff_breakers"
 """The stream behind the bucket `handoff_breakers`."""
 
 
 class Stream(msgspec.Struct, frozen=True, kw_only=True):
-    """One stream. `republish` is (from, to): where messages are seen once stored; `last_only` keeps one per subject."""
+    """One stream. `republish` is (from, to): where messages are seen once stored; `last_only` keeps one per subject.
+
+    A full stream refuses new messages, or drops the oldest with `discard` "old".
+    """
 
     name: str
     subjects: tuple[str, ...]
     retention: Literal["limits", "workqueue"]
     max_age: timedelta
     last_only: bool = False
+    discard: Literal["new", "old"] = "new"
     republish: tuple[str, str] | None = None
 
 
@@ -54,7 +61,13 @@ def streams(keep: timedelta) -> tuple[Stream, ...]:
             republish=(subjects.RUNS, subjects.STORED),
         ),
         Stream(name=INDEX, subjects=(subjects.INDEX,), retention="limits", max_age=keep, last_only=True),
-        Stream(name=DEAD, subjects=(subjects.DEAD,), retention="limits", max_age=timedelta(days=30)),
+        Stream(
+            name=DEAD,
+            subjects=(subjects.DEAD,),
+            retention="limits",
+            max_age=timedelta(days=30),
+            discard="old",  # a full one that refused letters would stop all settling
+        ),
         Stream(
             name=BREAKERS,
             subjects=(subjects.BREAKERS,),

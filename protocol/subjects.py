@@ -135,6 +135,11 @@ def falls_under(subject: str, pattern: str) -> bool:
     )
 
 
+def waits_for_room(subject: str) -> bool:
+    """Whether a message waits while its stream is full: what actors store of a run, not what clients send to it."""
+    return subject.startswith("handoff.run.") and not subject.endswith(".control")
+
+
 def run_of(subject: str) -> RunId:
     """The run a subject belongs to: the third part of every subject of a run."""
     return RunId(subject.split(".", 3)[2])

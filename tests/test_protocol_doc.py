@@ -15,7 +15,7 @@ from waiting import LIMIT_S
 
 from actors import dead_letter
 from actors.bus.jetstream import wire
-from actors.settings import Settings
+from actors.settings import GIB, Settings
 from protocol import codec, controls, events, ids, messages, references, steps, streams, subjects
 from protocol.messages import Message
 
@@ -149,6 +149,8 @@ def test_every_stream_is_told_as_it_is_made(stream: streams.Stream) -> None:
     kept = f"{stream.max_age.days} days" if stream.max_age else "until acknowledged"
     assert row[1] == ", ".join(f"`{subject}`" for subject in stream.subjects)
     assert row[3] == kept
+    limit = Settings().store_limits.get(stream.name, 0)
+    assert row[5:] == {4 * GIB: ["4 GiB"], GIB // 4: ["256 MiB"], 0: []}[limit]
     assert row[4] == (f"to `{stream.republish[1]}`" if stream.republish else "no")
 
 

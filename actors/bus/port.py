@@ -5,6 +5,8 @@ What always holds, whatever stands behind the port (tests/bus/contract.py proves
   wait for as long as the bus is away. A `ConflictError` means that another message is there, never one's own.
 - `expect` is compare-and-set on the subject: the message is stored only if the last one there has that sequence;
   0 means that nothing may be there.
+- A full stream stores nothing new. What actors store of a run, and artifacts, wait for room; a request or a Control is
+  refused with `FullError`. Only HANDOFF_DEAD drops its oldest messages instead.
 - A delivery that is not settled comes again after the queue's ack wait, to any process that pulls from the queue.
 - What `subscribe` hands over may have gaps and says nothing about what is stored; `read` is the truth.
 - `now` is the server's time, learnt from every message that has a stored time: deliveries, republished messages, reads
@@ -154,6 +156,22 @@ class Bus(Protocol):
         """What was kept under a name."""
         ...
 
+    async def artifact_names(self) -> list[str]:
+        """The names of all artifacts."""
+        ...
+
+    async def drop_artifact(self, name: str) -> None:
+        """Delete what was kept under a name."""
+        ...
+
+    async def store_state(self, stream: str) -> "StoreState":
+        """How full a stream is, or with the name `OBJ_<bucket>` an object store."""
+        ...
+
+    async def purge(self, stream: str, subject: str, *, keep: int = 0) -> int:
+        """Delete the messages under a subject but the last `keep` of them; returns how many were deleted."""
+        ...
+
     async def queues(self, stream: str) -> dict[str, "QueueState"]:
         """The queues of a stream, by name."""
         ...
@@ -184,3 +202,15 @@ class QueueState(msgspec.Struct, frozen=True, kw_only=True):
     pending: int
     unsettled: int
     waiting: int
+
+
+class StoreState(msgspec.Struct, frozen=True, kw_only=True):
+    """How full a stream is. A `limit` of 0 is none."""
+
+    bytes: int
+    limit: int = 0
+
+    @property
+    def share(self) -> float:
+        """The part of the limit that is used; 0 without a limit."""
+        return self.bytes / self.limit if self.limit else 0.0

@@ -84,6 +84,7 @@ async def _supervise(settings: Settings, stop: asyncio.Event, timeout_s: float |
     async with _bus(settings, "supervisor", stop, timeout_s) as bus, model_for(settings, ready=True) as model:
         name = instance_name()
         async with telemetry(settings, names.SUPERVISOR_SERVICE, name):
+            await bus.resize_store()
             log.info("supervisor.ready", team=settings.team)
             supervisor = Supervisor(bus, SystemClock(), model, settings, instance=name)
             supervisor.give_prices(price_usd)

@@ -13,6 +13,7 @@ import pytest
 from actors.bus.jetstream import JetStreamBus, connect
 from actors.bus.memory import ProcessClock
 from actors.clock import Clock, SystemClock
+from actors.settings import Settings
 from tests.bus.contract import BusContract
 from tests.bus.world import PATIENCE_S, SETTINGS, World, truth
 from tests.servers import NatsServer
@@ -27,13 +28,14 @@ pytestmark = pytest.mark.process
 class JetStreamWorld(World):
     """A real server, shared by all tests here, that lives in real time."""
 
-    def __init__(self, server: NatsServer) -> None:
+    def __init__(self, server: NatsServer, settings: Settings = SETTINGS) -> None:
         super().__init__()
         self._server = server
+        self.settings = settings
         self._clients: list[JetStreamBus] = []
 
     async def client(self, name: str = "client", clock: Clock | None = None) -> JetStreamBus:
-        settings = msgspec.structs.replace(SETTINGS, nats_url=self._server.url)
+        settings = msgspec.structs.replace(self.settings, nats_url=self._server.url)
         bus = await connect(settings, name=name, timeout_s=PATIENCE_S, clock=clock)
         self._clients.append(bus)
         return bus

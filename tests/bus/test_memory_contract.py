@@ -9,7 +9,9 @@ import pytest
 
 from actors.bus.memory import MemoryBus, MemoryServer, VirtualClock
 from actors.clock import Clock
+from actors.settings import Settings
 from tests.bus.contract import BusContract
+from tests.bus.contract_store import SMALL, StoreContract
 from tests.bus.world import PATIENCE_S, SETTINGS, World, truth
 
 T = TypeVar("T")
@@ -20,10 +22,11 @@ TICK_S = 0.02
 class MemoryWorld(World):
     """A server in memory, on a clock of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, settings: Settings = SETTINGS) -> None:
         super().__init__()
+        self.settings = settings
         self._clock = VirtualClock()
-        self.server = MemoryServer(SETTINGS, self.clock)
+        self.server = MemoryServer(settings, self._clock)
 
     async def client(self, name: str = "client", clock: Clock | None = None) -> MemoryBus:
         return MemoryBus(self.server, name, clock)
@@ -69,3 +72,11 @@ async def world() -> MemoryWorld:
 
 class TestMemoryBus(BusContract):
     """Every promise, in memory."""
+
+
+class TestSmallStore(StoreContract):
+    """Every promise of a store with little room, in memory."""
+
+    @pytest.fixture
+    async def world(self) -> MemoryWorld:
+        return MemoryWorld(SMALL)

@@ -1,21 +1,20 @@
 """The port, spoken to JetStream."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Generator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
 
 import nats.errors
 import structlog
 from nats.aio.msg import Msg
 from nats.js.api import ConsumerInfo
 from nats.js.client import JetStreamContext
-from nats.js.errors import APIError, ObjectNotFoundError
+from nats.js.errors import APIError
 from nats.js.errors import NotFoundError as MissingError
-from nats.js.object_store import ObjectStore
 
 from actors.bus.jetstream import wire
 from actors.bus.jetstream.asker import Asker
-from actors.bus.jetstream.assets import assure_all, assure_queue
+from actors.bus.jetstream.assets import Assets
 from actors.bus.jetstream.jobs import Jobs
 from actors.bus.jetstream.lean_client import LeanClient
 from actors.bus.jetstream.outbox import Outbox
@@ -23,7 +22,8 @@ from actors.bus.jetstream.pull import Ground, JetStreamPull
 from actors.bus.jetstream.pulse import Pulse
 from actors.bus.jetstream.reader import Reader
 from actors.bus.jetstream.restorer import Restorer
-from actors.bus.port import NO_HEADERS, Delivery, Headers, Pull, QueueState, Stored
+from actors.bus.jetstream.storage import Storage, told
+from actors.bus.port import NO_HEADERS, Delivery, Headers, Pull, QueueState, Stored, StoreState
 from actors.clock import Clock
 from actors.server_time import ServerTime
 from actors.settings import Settings
@@ -45,8 +45,10 @@ class JetStreamBus:
         self._settings = settings
         self._js: JetStreamContext = client.jetstream(timeout=ASK_S)  # pyright: ignore[reportUnknownMemberType]
         self._time = ServerTime(clock)
-        self._restorer = Restorer(self._js, settings)
+        self._assets = Assets(client, self._js, settings)
+        self._restorer = Restorer(self._assets)
         self._reader = Reader(client, self._time, self._restorer.restore)
+        self._storage = Storage(client, self._js, self._reader, self._restorer)
         self._asker = Asker(client)
         self._outbox = Outbox(client, self._last_or_none, self._restorer.restore)
         self._pulls: set[JetStreamPull] = set()
@@ -61,8 +63,15 @@ class JetStreamBus:
         await self._asker.start()
         await self._outbox.start()
         self._jobs.start(self._pulse.beat())
-        await assure_all(self._js, self._settings)
+        await self._assets.assure()
         await self._ask_time()
+
+    async def resize_store(self) -> None:
+        """Give streams that exist the limits of the settings, too; credentials that may not do so are no error."""
+        try:
+            await self._assets.assure(resize=True)
+        except (BusError, nats.errors.Error) as error:
+            log.warning("bus.resize_failed", error=str(error) or type(error).__name__)
 
     async def reconnected(self) -> None:
         """The bus is back: send again what had no answer, make sure of everything, ask for work again."""
@@ -71,7 +80,7 @@ class JetStreamBus:
             call()
         while self._client.is_connected:
             try:
-                await assure_all(self._js, self._settings)
+                await self._assets.assure()
                 self._pulls = {pull for pull in self._pulls if not pull.stopped}
                 for pull in self._pulls:
                     await pull.renew()
@@ -158,7 +167,7 @@ class JetStreamBus:
 
     async def delete(self, stream: str, seq: int) -> bool:
         """Take one message out of a stream."""
-        with _told(f"deleting {seq} of {stream}"):
+        with told(f"deleting {seq} of {stream}"):
             try:
                 return await self._js.delete_msg(stream, seq)
             except APIError:
@@ -182,24 +191,33 @@ class JetStreamBus:
 
     async def put_artifact(self, name: str, data: bytes) -> str:
         """Keep something big under a name."""
-        with _told(f"keeping artifact {name}"):
-            store = await self._object_store()
-            return (await store.put(name, data)).digest or ""
+        return await self._storage.put_artifact(name, data)
 
     async def get_artifact(self, name: str) -> bytes | None:
         """What was kept under a name."""
-        with _told(f"getting artifact {name}"):
-            store = await self._object_store()
-            try:
-                return (await store.get(name)).data
-            except (ObjectNotFoundError, MissingError):
-                return None
+        return await self._storage.get_artifact(name)
+
+    async def artifact_names(self) -> list[str]:
+        """The names of all artifacts."""
+        return await self._storage.artifact_names()
+
+    async def drop_artifact(self, name: str) -> None:
+        """Delete what was kept under a name."""
+        await self._storage.drop_artifact(name)
+
+    async def store_state(self, stream: str) -> StoreState:
+        """How full a stream is."""
+        return await self._storage.state(stream)
+
+    async def purge(self, stream: str, subject: str, *, keep: int = 0) -> int:
+        """Delete the messages under a subject but the last `keep`."""
+        return await self._storage.purge(stream, subject, keep)
 
     async def queues(self, stream: str) -> dict[str, QueueState]:
         """The queues of a stream, by name."""
         found: dict[str, QueueState] = {}
         rows = 0  # counts rows, not names: a queue made meanwhile may push one that was read onto the next page
-        with _told(f"listing the queues of {stream}"):
+        with told(f"listing the queues of {stream}"):
             while page := await self._js.consumers_info(stream, offset=rows):
                 rows += len(page)
                 found |= {info.name: _state(info) for info in page}
@@ -211,7 +229,7 @@ class JetStreamBus:
 
     async def queue_state(self, queue: Queue) -> QueueState | None:
         """How one queue stands; None if it does not exist."""
-        with _told(f"reading the state of queue {queue.name}"):
+        with told(f"reading the state of queue {queue.name}"):
             try:
                 return _state(await self._js.consumer_info(queue.stream, queue.name))
             except MissingError:
@@ -244,13 +262,6 @@ class JetStreamBus:
         except nats.errors.Error as error:
             log.debug("card.unsure", subject=subject, error=str(error) or type(error).__name__)
 
-    async def _object_store(self) -> ObjectStore:
-        try:
-            return await self._js.object_store(streams.ARTIFACTS)
-        except MissingError:
-            await self._restorer.restore()
-            return await self._js.object_store(streams.ARTIFACTS)
-
     async def _ask_time(self) -> None:
         """Ask the server once for its time. Without an answer, the first message with a stored time tells it."""
         try:
@@ -268,12 +279,12 @@ class JetStreamBus:
                 log.debug("bus.flush_unsure", error=str(error) or type(error).__name__)
 
     async def _assure_queue(self, queue: Queue) -> None:
-        with _told(f"making sure of queue {queue.name}"):
+        with told(f"making sure of queue {queue.name}"):
             try:
-                await assure_queue(self._js, queue)
+                await self._assets.assure_queue(queue)
             except BusError:  # perhaps its stream was deleted
                 await self._restorer.restore()
-                await assure_queue(self._js, queue)
+                await self._assets.assure_queue(queue)
 
     async def _last_or_none(self, subject: str) -> Stored | None:
         stream = streams.stream_of(subject)
@@ -283,12 +294,3 @@ class JetStreamBus:
 
 def _state(info: ConsumerInfo) -> QueueState:
     return QueueState(pending=info.num_pending or 0, unsettled=info.num_ack_pending or 0, waiting=info.num_waiting or 0)
-
-
-@contextmanager
-def _told(doing: str) -> Generator[None]:
-    """Turn what nats-py raises into our own error."""
-    try:
-        yield
-    except (nats.errors.Error, TimeoutError) as error:
-        raise BusError(f"{doing} failed: {error or type(error).__name__}") from error

@@ -11,20 +11,27 @@ import os
 from collections.abc import Awaitable, Callable
 
 import nats.errors
+import structlog
 from nats.aio.msg import Msg
 
 from actors.bus.jetstream import wire
 from actors.bus.jetstream.jobs import Jobs
 from actors.bus.jetstream.lean_client import LeanClient
 from actors.bus.port import Headers, Stored
-from protocol import streams
-from protocol.errors import BusError, ConflictError, DeniedError
+from protocol import streams, subjects
+from protocol.errors import BusError, ConflictError, DeniedError, FullError
 
 RESEND_S = 4.0
 """How long an answer may take on a live connection before the message goes out again."""
 
+ROOM_PAUSE_S = 1.0
+"""How long to wait before a message is sent again to a stream that is full."""
+
 PAUSE_S = 0.1
 """How long to wait after "no responders" or "not ready"."""
+
+
+log = structlog.get_logger()
 
 
 class Entry:
@@ -58,6 +65,7 @@ class Outbox:
         self._counter = itertools.count(1)
         self._nonce = os.urandom(6).hex()
         self._entries: dict[str, Entry] = {}
+        self._waits_for_room = False
         self._jobs = Jobs()
         self._loop = asyncio.get_running_loop()
 
@@ -112,6 +120,7 @@ class Outbox:
             return
         ack = wire.pub_ack(msg)
         if ack.error is None:
+            self._waits_for_room = False
             entry.answer.set_result(ack.seq)
         elif ack.error.err_code == wire.WRONG_LAST_SEQUENCE:
             if entry.sends > 1:
@@ -120,10 +129,23 @@ class Outbox:
                 entry.answer.set_exception(ConflictError(entry.subject, entry.expect or 0))
         elif ack is wire.NO_STREAM:
             self._jobs.start(self._try_without_stream(key, entry))
+        elif ack.error.err_code in wire.FULL:
+            self._full(key, entry)
         elif ack.error.err_code in wire.TEMPORARY:
             self._loop.call_later(PAUSE_S, lambda: self._jobs.start(self._try(key, entry)))
         else:
             entry.answer.set_exception(BusError(f"{entry.subject}: {ack.error.description}"))
+
+    def _full(self, key: str, entry: Entry) -> None:
+        """There is no room: what belongs to a run under way waits for it, anything else is refused."""
+        stream = streams.stream_of(entry.subject) or "the stream"
+        if not subjects.waits_for_room(entry.subject):
+            entry.answer.set_exception(FullError(entry.subject, stream))
+            return
+        if not self._waits_for_room:
+            log.warning("bus.store_full", stream=stream, subject=entry.subject)
+        self._waits_for_room = True
+        self._loop.call_later(ROOM_PAUSE_S, lambda: self._jobs.start(self._try(key, entry)))
 
     async def _try_without_stream(self, key: str, entry: Entry) -> None:
         """No stream took the message: it was deleted, it is not ready yet, or no stream of ours stores this subject."""

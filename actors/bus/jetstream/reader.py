@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
 import nats.errors
@@ -25,6 +25,8 @@ INFO_S = 5.0
 PAUSE_S = 0.1
 GONE_S = 30.0
 """How long a connected server may say that a stream is not there, although it was asked to make it again."""
+
+NO_DETAILS: Mapping[str, object] = {}
 
 _encode = msgspec.json.Encoder().encode
 
@@ -114,7 +116,7 @@ class Reader:
         Deleted messages leave gaps, so the sequence to begin at is searched for: a question costs one message and tells
         how many follow. First the distance from the end grows until enough messages lie behind it, then it is halved.
         """
-        end = (await self._info(stream, {})).state.last_seq
+        end = (await self.info(stream)).state.last_seq
         enough, behind, distance = 1, end + 1, limit
         count = 0
         while behind > 1 and count < limit:
@@ -135,7 +137,7 @@ class Reader:
         """How many messages there are on each subject that matches."""
         found: dict[str, int] = {}
         while True:
-            page = await self._info(stream, {"subjects_filter": subject, "offset": len(found)})
+            page = await self.info(stream, {"subjects_filter": subject, "offset": len(found)})
             found |= page.state.subjects or {}
             if not page.state.subjects or len(found) >= page.total:
                 return found
@@ -150,7 +152,7 @@ class Reader:
         found, _ = await self._ask(stream, {"seq": seq, "batch": 1})
         return found[0] if found and found[0].seq == seq else None
 
-    async def _info(self, stream: str, body: dict[str, object]) -> wire.StreamInfo:
+    async def info(self, stream: str, body: Mapping[str, object] = NO_DETAILS) -> wire.StreamInfo:
         """What the server says about a stream; waits while the bus is away. A missing stream is made again."""
         info = await self._ask_info(stream, body)
         if info.error and info.error.err_code == wire.STREAM_NOT_FOUND:
@@ -160,7 +162,7 @@ class Reader:
             raise BusError(f"{stream}: {info.error.description}")
         return info
 
-    async def _ask_info(self, stream: str, body: dict[str, object]) -> wire.StreamInfo:
+    async def _ask_info(self, stream: str, body: Mapping[str, object]) -> wire.StreamInfo:
         while not self._client.is_connected:
             await asyncio.sleep(PAUSE_S)
         try:

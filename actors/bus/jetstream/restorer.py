@@ -4,10 +4,8 @@ import asyncio
 
 import nats.errors
 import structlog
-from nats.js.client import JetStreamContext
 
-from actors.bus.jetstream.assets import assure_all, missing
-from actors.settings import Settings
+from actors.bus.jetstream.assets import Assets
 from protocol.errors import BusError
 
 REST_S = 0.5
@@ -19,9 +17,8 @@ log = structlog.get_logger()
 class Restorer:
     """Asked by whatever finds "no responders". Callers at the same time share one attempt."""
 
-    def __init__(self, js: JetStreamContext, settings: Settings) -> None:
-        self._js = js
-        self._settings = settings
+    def __init__(self, assets: Assets) -> None:
+        self._assets = assets
         self._attempt = asyncio.Lock()
         self._reported = ""
 
@@ -34,8 +31,8 @@ class Restorer:
 
     async def _restore(self) -> None:
         try:
-            if names := await missing(self._js):
-                await assure_all(self._js, self._settings)
+            if names := await self._assets.missing():
+                await self._assets.assure()
                 log.warning("bus.store_restored", missing=names)
             self._reported = ""
         except (BusError, nats.errors.Error) as error:

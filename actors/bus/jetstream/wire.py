@@ -19,6 +19,12 @@ STATUS = "Status"
 FLUSH_S = 2
 WRONG_LAST_SEQUENCE = 10071
 STREAM_NOT_FOUND = 10059
+NO_ROOM = {10002, 10023, 10047}
+"""The server, or the account, has no storage left."""
+
+FULL = {10077} | NO_ROOM
+"""10077 alone: the stream has reached its own limit."""
+
 TEMPORARY = {10008, 10009, 10039, 10074}
 """Error codes of a server that is still starting, or has no leader yet."""
 
@@ -46,13 +52,21 @@ class StreamState(msgspec.Struct, frozen=True):
     """What a stream holds; `subjects` counts the messages on each, if it was asked for."""
 
     last_seq: int = 0
+    bytes: int = 0
     subjects: dict[str, int] | None = None
+
+
+class StreamLimits(msgspec.Struct, frozen=True):
+    """The part of a stream's configuration that limits its size; -1 is no limit."""
+
+    max_bytes: int = -1
 
 
 class StreamInfo(msgspec.Struct, frozen=True):
     """The server's answer to a question about a stream; `total` is the number of subjects that match."""
 
     state: StreamState = StreamState()
+    config: StreamLimits = StreamLimits()
     total: int = 0
     error: ApiError | None = None
 

@@ -6,15 +6,15 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
-from actors.bus.memory.outbox import RESEND_S, Outbox
+from actors.bus.memory.outbox import RESEND_S, ROOM_PAUSE_S, Outbox
 from actors.bus.memory.pull import MemoryPull
 from actors.bus.memory.server import MemoryServer, Subscription
 from actors.bus.memory.stream import Publication
-from actors.bus.port import NO_HEADERS, Delivery, Headers, Pull, QueueState, Stored
+from actors.bus.port import NO_HEADERS, Delivery, Headers, Pull, QueueState, Stored, StoreState
 from actors.clock import Clock
 from actors.server_time import ServerTime
 from protocol import streams, subjects
-from protocol.errors import TooLargeError, UnreachableError
+from protocol.errors import FullError, TooLargeError, UnreachableError
 from protocol.streams import Queue
 
 T = TypeVar("T")
@@ -153,12 +153,32 @@ class MemoryBus:
         return found
 
     async def put_artifact(self, name: str, data: bytes) -> str:
-        """Keep something big under a name."""
-        return await self._ask(lambda: self._server.put_artifact(name, data))
+        """Keep something big under a name; waits while there is no room."""
+        while True:
+            try:
+                return await self._ask(lambda: self._server.put_artifact(name, data))
+            except FullError:
+                await self._server.clock.sleep(ROOM_PAUSE_S)
 
     async def get_artifact(self, name: str) -> bytes | None:
         """What was kept under a name."""
         return await self._ask(lambda: self._server.artifacts.get(name))
+
+    async def artifact_names(self) -> list[str]:
+        """The names of all artifacts."""
+        return await self._ask(lambda: list(self._server.artifacts))
+
+    async def drop_artifact(self, name: str) -> None:
+        """Delete what was kept under a name."""
+        await self._ask(lambda: self._server.artifacts.pop(name, None))
+
+    async def store_state(self, stream: str) -> StoreState:
+        """How full a stream is."""
+        return await self._ask(lambda: self._server.store_state(stream))
+
+    async def purge(self, stream: str, subject: str, *, keep: int = 0) -> int:
+        """Delete the messages under a subject but the last `keep`."""
+        return await self._ask(lambda: self._server.stream(stream).purge(subject, keep))
 
     async def queues(self, stream: str) -> dict[str, QueueState]:
         """The queues of a stream, by name."""

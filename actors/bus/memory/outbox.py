@@ -8,10 +8,14 @@ from actors.bus.memory.server import MemoryServer
 from actors.bus.memory.stream import EXPECT, MESSAGE_ID, NONCE, Publication
 from actors.bus.memory.virtual import call_later
 from actors.bus.port import Headers
-from protocol.errors import BusError, ConflictError
+from protocol import subjects
+from protocol.errors import BusError, ConflictError, FullError
 
 RESEND_S = 1.0
 """How long an answer may take before the message goes out again."""
+
+ROOM_PAUSE_S = 1.0
+"""How long to wait before a message goes out again to a stream that is full."""
 
 
 class Entry:
@@ -73,6 +77,11 @@ class Outbox:
         except ConflictError as error:
             seq = self._recognise(entry)
             tell = _refused(entry, error) if seq is None else _stored(entry, seq)
+        except FullError as error:
+            if subjects.waits_for_room(entry.publication.subject):
+                call_later(self._server.clock, ROOM_PAUSE_S, lambda: self._transmit(entry))
+                return
+            tell = _refused(entry, error)
         except BusError as error:
             tell = _refused(entry, error)
         else:

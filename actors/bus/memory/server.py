@@ -11,11 +11,11 @@ from actors.bus.memory.faults import Chance, never
 from actors.bus.memory.matching import matcher
 from actors.bus.memory.queue import MemoryQueue
 from actors.bus.memory.stream import MemoryStream, Publication
-from actors.bus.port import Stored
+from actors.bus.port import Stored, StoreState
 from actors.clock import Clock, SystemClock
 from actors.settings import Settings
-from protocol.errors import BusError, InvalidError
-from protocol.streams import ARTIFACTS, CARD_BUCKETS, Queue, streams
+from protocol.errors import BusError, FullError, InvalidError
+from protocol.streams import CARD_BUCKETS, OBJECTS, Queue, Stream, streams
 
 
 class Client(Protocol):
@@ -55,7 +55,7 @@ class MemoryServer:
         self.clients: dict[Client, None] = {}
         self.subscriptions: dict[Subscription, None] = {}
         self.artifacts: dict[str, bytes] = {}
-        self._streams = {spec.name: MemoryStream(spec, self.clock) for spec in streams(self.settings.keep)}
+        self._streams = {spec.name: self._made(spec) for spec in streams(self.settings.keep)}
         self._queues: dict[str, dict[str, MemoryQueue]] = {name: {} for name in self._streams}
         self._cards: dict[str, dict[str, tuple[Stored, float]]] = {bucket: {} for bucket in CARD_BUCKETS}
         self._card_writes = 0
@@ -84,12 +84,12 @@ class MemoryServer:
 
     def delete_stream(self, name: str) -> None:
         """An operator deletes a stream, or the one behind a bucket; the clients make it again, empty, at once."""
-        if name == f"OBJ_{ARTIFACTS}":
+        if name == OBJECTS:
             self.artifacts.clear()
         elif (bucket := name.removeprefix("KV_")) in self._cards:
             self._cards[bucket].clear()
         else:
-            stream = self._streams[name] = MemoryStream(self.stream(name).spec, self.clock)
+            stream = self._streams[name] = self._made(self.stream(name).spec)
             for queue in self._queues[name].values():
                 queue.begin_anew(stream)
 
@@ -174,9 +174,22 @@ class MemoryServer:
         return {key: stored for key, (stored, _) in live.items() if key.startswith(prefix)}
 
     def put_artifact(self, name: str, data: bytes) -> str:
-        """Keep something big; returns its digest."""
+        """Keep something big; returns its digest. FullError if there is no room for it."""
+        kept = sum(len(other) for key, other in self.artifacts.items() if key != name)
+        if kept + len(data) > self.settings.store_limits[OBJECTS]:
+            raise FullError(name, OBJECTS)
         self.artifacts[name] = data
         return "SHA-256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode()
+
+    def store_state(self, name: str) -> StoreState:
+        """How full a stream, or the store of artifacts, is."""
+        limit = self.settings.store_limits.get(name, 0)
+        if name == OBJECTS:
+            return StoreState(bytes=sum(map(len, self.artifacts.values())), limit=limit)
+        return StoreState(bytes=self.stream(name).bytes, limit=limit)
+
+    def _made(self, spec: Stream) -> MemoryStream:
+        return MemoryStream(spec, self.clock, self.settings.store_limits.get(spec.name, 0))
 
     def _tell(self, subject: str, stored: Stored) -> None:
         for subscription in list(self.subscriptions):

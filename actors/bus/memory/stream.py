@@ -7,13 +7,15 @@ import msgspec
 from actors.bus.memory.matching import matcher
 from actors.bus.port import NO_HEADERS, Headers, Stored
 from actors.clock import Clock
-from protocol.errors import ConflictError
+from protocol.errors import ConflictError, FullError
 from protocol.streams import Stream
 
 MESSAGE_ID = "Nats-Msg-Id"
 NONCE = "Handoff-Nonce"
 EXPECT = "Nats-Expected-Last-Subject-Sequence"
 DUPLICATE_WINDOW_S = 120.0
+OVERHEAD_BYTES = 30
+"""What a message needs beside its subject, headers and data."""
 
 
 class Publication(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,8 +30,10 @@ class Publication(msgspec.Struct, frozen=True, kw_only=True):
 class MemoryStream:
     """Messages in the order in which they were stored. A sequence is never used twice."""
 
-    def __init__(self, spec: Stream, clock: Clock) -> None:
+    def __init__(self, spec: Stream, clock: Clock, limit: int = 0) -> None:
         self.spec = spec
+        self.limit = limit
+        self.bytes = 0
         self._clock = clock
         self._takes = tuple(matcher(subject) for subject in spec.subjects)
         self._last_seq = 0
@@ -56,7 +60,8 @@ class MemoryStream:
         return known[0]
 
     def append(self, publication: Publication) -> Stored:
-        """Store a message."""
+        """Store a message; FullError if there is no room for it, unless the oldest may go instead."""
+        self._make_room(publication)
         if self.spec.last_only:
             for seq in list(self._subjects.get(publication.subject, {})):
                 self.delete(seq)
@@ -69,6 +74,7 @@ class MemoryStream:
             headers=publication.headers,
         )
         self._messages[stored.seq] = stored
+        self.bytes += _size(stored)
         self._subjects.setdefault(stored.subject, {})[stored.seq] = None
         if (message_id := stored.headers.get(MESSAGE_ID)) is not None:
             self._ids[message_id] = (stored.seq, self._clock.monotonic())
@@ -111,15 +117,29 @@ class MemoryStream:
         stored = self._messages.pop(seq, None)
         if stored is None:
             return False
+        self.bytes -= _size(stored)
         places = self._subjects[stored.subject]
         del places[seq]
         if not places:
             del self._subjects[stored.subject]
         return True
 
+    def purge(self, pattern: str, keep: int = 0) -> int:
+        """Delete all but the last `keep` messages under a subject; returns how many were deleted."""
+        found = self.read(pattern)
+        doomed = found[: max(0, len(found) - keep)]
+        return sum(self.delete(stored.seq) for stored in doomed)
+
     def forget_ids(self) -> None:
         """A restart keeps only the ids of messages that are still there."""
         self._ids = {key: known for key, known in self._ids.items() if known[0] in self._messages}
+
+    def _make_room(self, publication: Publication) -> None:
+        size = _size(publication)
+        while self.limit and self.bytes + size > self.limit:
+            if self.spec.discard == "new" or not self._messages:
+                raise FullError(publication.subject, self.spec.name)
+            self.delete(next(iter(self._messages)))
 
     def _under(self, pattern: str) -> list[str]:
         if pattern in self._subjects:
@@ -140,3 +160,8 @@ class MemoryStream:
         oldest_ns = int(self._clock.now() * 1e9) - keep_ns
         while self._messages and (first := next(iter(self._messages.values()))).time_ns < oldest_ns:
             self.delete(first.seq)
+
+
+def _size(message: Stored | Publication) -> int:
+    headers = sum(len(name) + len(value) + 4 for name, value in message.headers.items())
+    return OVERHEAD_BYTES + len(message.subject) + len(message.data) + headers
