@@ -115,9 +115,8 @@ class Stage:
         path = self.directory / "script.json"
         path.write_text(json.dumps({"rules": []} | script))
         actor = self.start("model", "--script", str(path), "--requests", str(self.requests))
-        await until(lambda: b"http://" in actor.log.read_bytes())
-        line = next(line for line in actor.log.read_text().splitlines() if line.startswith("http://"))
-        self.environment["ANTHROPIC_BASE_URL"] = line
+        await until(lambda: bool(_addresses(actor.log)))
+        self.environment["ANTHROPIC_BASE_URL"] = _addresses(actor.log)[0]
         return actor
 
     async def supervisor(self) -> Actor:
@@ -189,3 +188,9 @@ async def until(condition: Callable[[], bool | Awaitable[bool]], within_s: float
 
 def task(name: str, worker: str, *needs: str, intent: str = "do") -> Task:
     return Task(id=name, worker=worker, intent=intent, depends_on=needs)
+
+
+def _addresses(log: Path) -> list[str]:
+    """The lines of a log that are a whole address; log messages that contain one, or half a line, do not count."""
+    lines = log.read_text().splitlines(keepends=True)
+    return [line.strip() for line in lines if line.startswith("http://") and line.endswith("\n")]

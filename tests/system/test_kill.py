@@ -224,4 +224,7 @@ async def test_a_handoff_that_kills_every_worker_is_poison(stage: Stage) -> None
     stage.start("worker", "system.workers_for_tests:suicide")
     answer = await asyncio.wait_for(run.answer(), LIMIT_S)
     assert answer.status == "failed"
-    assert "without an outcome" in answer.text
+    result = (await stage.stored(run, Result, task="a")).message
+    assert isinstance(result, Result)
+    assert result.error is not None
+    assert result.error.kind == "poison"
