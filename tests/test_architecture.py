@@ -98,7 +98,11 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         {"actors.web", "actors.run_index", "actors.record", "protocol", "observability"} | PORTS | VOCABULARY,
         {"msgspec", "starlette"},
     ),
-    "actors.model": ({"actors.model", "actors.clock", "actors.listening", "protocol", "observability"}, set()),
+    "actors.model": ({"actors.model", "actors.clock", "protocol", "observability"}, set()),
+    "actors.model_server": (
+        {"actors.model_server", "actors.clock", "actors.listening", "protocol"},
+        {"msgspec", "starlette"},
+    ),
     "actors.tools": ({"actors.tools", "protocol"}, {"msgspec", "simpleeval"}),
     "actors.toolservers": (
         {"actors.toolservers", "actors.tools.server", "actors.tools.signature", "actors.tools.tool", "actors.clock"}

@@ -59,8 +59,8 @@ def model(
     host: str = ports.HOST,
 ) -> int:
     """Be the offline model."""
-    from actors.model.scripted import Script
-    from actors.model.serving import offline_server
+    from actors.model_server.scripted import Script
+    from actors.model_server.serve import offline_server
 
     rules = script or Script(delay_s=settings.offline_delay_s)
     server = offline_server(host=host, port=port, script=rules, log=requests)
@@ -149,8 +149,8 @@ async def model_for(settings: Settings, *, ready: bool = False) -> AsyncGenerato
     The SDK takes a second to load: it is loaded while other things go on, or, with `ready`, before anything else does.
     """
     from actors.model.anthropic_api import AnthropicModel, Endpoint, warm
-    from actors.model.scripted import Script
-    from actors.model.serving import offline_server
+    from actors.model_server.scripted import Script
+    from actors.model_server.serve import offline_server
 
     async with contextlib.AsyncExitStack() as stack:
         warming = asyncio.create_task(warm())

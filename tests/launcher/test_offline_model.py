@@ -8,7 +8,7 @@ from model.asking import question
 
 from actors.launcher import port as ports
 from actors.launcher.roles import model_for
-from actors.model.serving import offline_server
+from actors.model_server.serve import offline_server
 from actors.settings import Settings
 
 QUESTION = msgspec.structs.replace(question("Who are you?"), model="any")

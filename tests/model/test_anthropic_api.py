@@ -14,8 +14,8 @@ from waiting import LIMIT_S
 
 from actors.model.anthropic_api import AnthropicModel, Endpoint
 from actors.model.port import Call, Turn
-from actors.model.scripted import Rule, Script, ScriptedTool
-from actors.model.serving import offline_server
+from actors.model_server.scripted import Rule, Script, ScriptedTool
+from actors.model_server.serve import offline_server
 from protocol.errors import ModelError
 from tests.model.asking import RUN, QuickClock, asking, endpoint, lines, noted, question, spec
 
@@ -290,7 +290,7 @@ async def test_the_span_of_the_sdk_carries_the_run_as_its_conversation(monkeypat
 
 def test_importing_the_adapter_does_not_import_the_sdk() -> None:
     code = (
-        "import sys, actors.model.anthropic_api, actors.model.serving\n"
+        "import sys, actors.model.anthropic_api, actors.model_server.serve\n"
         "sys.exit(bool({'anthropic', 'genai_prices'} & set(sys.modules)))"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)

@@ -10,7 +10,7 @@ from waiting import LIMIT_S
 from actors.bus.memory import MemoryBus, MemoryServer
 from actors.client import Client
 from actors.clock import SystemClock
-from actors.model.serving import offline_server
+from actors.model_server.serve import offline_server
 from actors.record import Recorded
 from actors.settings import Settings
 from actors.supervisor.supervisor import Supervisor

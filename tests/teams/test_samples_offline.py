@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from actors import teams
-from actors.model.offline import NOTE
+from actors.model_server.offline import NOTE
 from actors.settings import Settings
 from actors.teams.team import Team
 from protocol.steps import ConfirmAsked, Confirmed

@@ -9,8 +9,8 @@ from actor_processes import until
 
 from actors.bus.memory import MemoryBus, MemoryServer
 from actors.clock import SystemClock
-from actors.model.scripted import Rule, Script, ScriptedTool
-from actors.model.serving import offline_server
+from actors.model_server.scripted import Rule, Script, ScriptedTool
+from actors.model_server.serve import offline_server
 from actors.settings import Settings
 from actors.tools.tool import tool
 from actors.worker.definition import Worker
