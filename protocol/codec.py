@@ -1,7 +1,7 @@
 """The codec: the only place where messages become bytes and bytes become messages.
 
 Every possible failure of decoding comes out as UndecodableError: msgspec also raises UnicodeDecodeError and
-RecursionError on hostile input.
+RecursionError on hostile input. A null in a field that has a default and takes no null is read as this default.
 """
 
 from functools import cache
@@ -13,6 +13,7 @@ from protocol.controls import Control
 from protocol.errors import UndecodableError, UnknownTypeError
 from protocol.events import Event
 from protocol.messages import Message
+from protocol.null_fields import without_nulls
 from protocol.references import ByReference
 from protocol.steps import Step
 
@@ -76,9 +77,11 @@ def decode_step(data: bytes) -> Step:
 
 def decode_reference(data: bytes) -> ByReference | None:
     """The reference in these bytes; None for everything else. It is no Event and no Step: load what it stands for."""
+    if _REFERENCE not in data[:REFERENCE_BYTES]:
+        return None
     try:
-        return _references.decode(data) if _REFERENCE in data[:REFERENCE_BYTES] else None
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return _checked(_references, data, "ByReference")
+    except UndecodableError:
         return None
 
 
@@ -112,6 +115,15 @@ def _type_of(data: bytes) -> str:
 
 def _checked(decoder: msgspec.json.Decoder[Any], data: bytes, what: str) -> Any:
     try:
-        return decoder.decode(data)
+        return _decoded(decoder, data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise UndecodableError(f"not a {what}: {error or type(error).__name__}") from error
+
+
+def _decoded(decoder: msgspec.json.Decoder[Any], data: bytes) -> Any:
+    try:
+        return decoder.decode(data)
+    except msgspec.ValidationError:
+        if b"null" not in data:
+            raise
+    return decoder.decode(without_nulls(data, decoder.type))

@@ -9,6 +9,7 @@ import msgspec
 
 from protocol.errors import InvalidError
 from protocol.messages import Plan, Task
+from protocol.null_fields import without_nulls
 
 STDIN = "-"
 
@@ -51,11 +52,12 @@ def parse_plan(data: bytes, where: str) -> Plan:
         name = f"{where}: task {number}"
         try:
             faults += _unknown(msgspec.json.decode(item, type=dict[str, Any]), Task, name)
-            tasks.append(msgspec.json.decode(item, type=Task))
+            tasks.append(msgspec.json.decode(without_nulls(item, Task), type=Task))
         except msgspec.ValidationError as error:
             faults.append(f"{name}: {error}")
     try:
-        plan = msgspec.json.decode(msgspec.json.encode(fields | {"tasks": []}), type=Plan)
+        data = without_nulls(msgspec.json.encode(fields | {"tasks": []}), Plan)
+        plan = msgspec.json.decode(data, type=Plan)
     except msgspec.ValidationError as error:
         raise InvalidError([*faults, f"{where}: {error}"]) from error
     if faults:

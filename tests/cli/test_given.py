@@ -48,6 +48,12 @@ def test_what_is_no_plan_is_refused_in_one_sentence(data: bytes, part: str) -> N
     assert part in fault
 
 
+def test_a_null_where_a_default_stands_is_the_default() -> None:
+    task = {"id": "a", "worker": "w", "intent": "i", "success": None, "depends_on": None, "budget": None}
+    plan = parse_plan(json.dumps({"tasks": [task], "strategy": None, "goal": None}).encode(), "plan.json")
+    assert plan == Plan(tasks=(Task(id="a", worker="w", intent="i"),))
+
+
 @given(
     st.lists(st.builds(Task, id=st.text(), worker=st.text(), intent=st.text(), depends_on=st.tuples(st.text()))),
     st.text(),
