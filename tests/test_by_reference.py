@@ -55,7 +55,7 @@ class Model:
     def __init__(self) -> None:
         self.calls: list[str] = []
 
-    async def call(self, call: Call, *, said: Callable[[str], None] | None = None) -> Reply:
+    async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
         self.calls.append(call.role)
         block: dict[str, Any] = text(LONG)
         if call.force:

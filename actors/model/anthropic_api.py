@@ -14,7 +14,7 @@ import structlog
 
 from actors.clock import Clock, SystemClock
 from actors.model.failure import status_failure, wait_s
-from actors.model.port import Call, Reply
+from actors.model.port import Call, Ready, Reply
 from actors.model.wire import blocks_of, content_of, usage_of, wire_of
 from observability import live
 from protocol.errors import ModelError
@@ -76,12 +76,14 @@ class AnthropicModel:
         self._opened: AsyncAnthropic | None = None
         self._opening = asyncio.Lock()
 
-    async def call(self, call: Call, *, said: Callable[[str], None] | None = None) -> Reply:
+    async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: Ready | None = None) -> Reply:
         """Ask once; failures that may pass are tried again. After a stream that broke, `said` hears it all anew."""
         began = self._clock.monotonic()
         await self._open()
         failures = 0
         while True:
+            if ready is not None:
+                await ready()
             try:
                 answer = await self._measured(call, said)
             except ModelError as error:

@@ -4,8 +4,8 @@ Content goes through as the provider's own JSON (a list of blocks), so that thin
 can be sent back unchanged.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -30,8 +30,18 @@ class ToolSpec(msgspec.Struct, frozen=True, kw_only=True):
     schema: dict[str, Any]
 
 
+class Format(msgspec.Struct, frozen=True, kw_only=True):
+    """The JSON schema that the text of the reply must satisfy."""
+
+    name: str
+    schema: dict[str, Any]
+
+
 class Call(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything a model is asked in one call. `force` names a tool that must be used."""
+    """Everything a model is asked in one call. `force` names a tool that must be used: current models refuse that.
+
+    `patience_s` is how long the call may wait in all for a provider that is busy or away; None: as the settings say.
+    """
 
     run: str
     role: str
@@ -41,6 +51,10 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     force: str | None = None
     model: str = ""
     max_tokens: int = 4096
+    format: Format | None = None
+    effort: str = ""
+    tool_choice: Literal["auto", "none"] = "auto"
+    patience_s: float | None = None
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,11 +76,15 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
         return [block for block in self.content if block.get("type") == "tool_use"]
 
 
+Ready = Callable[[], Awaitable[None]]
+"""A check that runs right before each paid attempt, after every wait; it raises to stop the call unpaid."""
+
+
 class Model(Protocol):
     """Something that answers a Call with a Reply, or raises ModelError."""
 
-    async def call(self, call: Call, *, said: Callable[[str], None] | None = None) -> Reply:
-        """Ask once. Text is handed to `said` while it is written."""
+    async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: Ready | None = None) -> Reply:
+        """Ask once. Text is handed to `said` while it is written. What `ready` raises ends the call."""
         ...
 
     async def close(self) -> None:

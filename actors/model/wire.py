@@ -29,7 +29,19 @@ def wire_of(call: Call, default_model: str) -> dict[str, Any]:
         asked["tools"] = _tools(call.tools)
     if call.force:
         asked["tool_choice"] = {"type": "tool", "name": call.force}
+    elif call.tool_choice == "none" and call.tools:
+        asked["tool_choice"] = {"type": "none"}
+    if output := _output_config(call):
+        asked["output_config"] = output
     return asked
+
+
+def _output_config(call: Call) -> dict[str, Any]:
+    """How the reply is to be written; an effort only if the caller knows that the model takes it."""
+    output: dict[str, Any] = {"effort": call.effort} if call.effort else {}
+    if call.format:
+        output["format"] = {"type": "json_schema", "schema": call.format.schema}
+    return output
 
 
 def writable_json(value: Any) -> Any:

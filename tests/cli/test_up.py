@@ -252,7 +252,7 @@ def test_a_planner_that_gives_no_plan_is_told_with_its_reasons(there: Here, monk
     asked: list[Call] = []
 
     class Mute:
-        async def call(self, call: Call, *, said: object = None) -> Reply:
+        async def call(self, call: Call, *, said: object = None, ready: object = None) -> Reply:
             asked.append(call)
             return Reply(model="mute", content=[{"type": "text", "text": "no"}], stop_reason="end_turn", usage=Usage())
 

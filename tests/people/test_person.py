@@ -36,7 +36,7 @@ class Planner:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    async def call(self, call: Call, *, said: Callable[[str], None] | None = None) -> Reply:
+    async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
         self.asked.append(str(call.turns[-1].content))
         block: dict[str, Any] = {"type": "text", "text": "all"}
         if call.force:

@@ -131,7 +131,7 @@ class SimulatedModel:
         self._process = process
         self._model = model
 
-    async def call(self, call: Call, *, said: Callable[[str], None] | None = None) -> Reply:
+    async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
         reply = await self._model.call(call, said=said)
         await self._process.awake()
         return reply

@@ -88,7 +88,7 @@ class Roles:
         self._luck: random.Random = world.luck
         self.paid_again: list[str] = []
 
-    async def call(self, call: Call, *, said: Callable[[str], None] | None = None) -> Reply:
+    async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
         text = str(call.turns[0].content)
         if self._is_known(call, text, self._world.log(call.run)):
             self.paid_again.append(f"{call.role} of {call.run}")

@@ -47,7 +47,7 @@ class PaidModel:
         self.calls = 0
         self.paid_again: list[str] = []
 
-    async def call(self, call: Call, *, said: Callable[[str], None] | None = None) -> Reply:
+    async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
         turn = sum(t.role == "assistant" for t in call.turns)
         self.calls += 1
         if self._stored_turns(call.run) > turn:

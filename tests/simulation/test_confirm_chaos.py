@@ -31,7 +31,7 @@ TASKS = 4
 class Model:
     """Asks for two calls in one turn, twice, with the same ids; then answers."""
 
-    async def call(self, call: Call, *, said: Callable[[str], None] | None = None) -> Reply:
+    async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
         turn = sum(t.role == "assistant" for t in call.turns)
         if turn == 2:
             return Reply(model="m", content=[{"type": "text", "text": "done"}], stop_reason="end_turn", usage=Usage())

@@ -40,7 +40,7 @@ class EndlessModel:
         self._world = world
         self.late: list[str] = []
 
-    async def call(self, call: Call, *, said: Callable[[str], None] | None = None) -> Reply:
+    async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
         ended = end_of(self._world, call.run)
         if ended is not None and self._world.clock.now() > ended + AT_MOST_S:
             self.late.append(f"{call.run}: {self._world.clock.now() - ended:.1f} s after its end")

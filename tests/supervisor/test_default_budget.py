@@ -17,7 +17,7 @@ SETTINGS = Settings(budget_tokens=500, budget_usd=0.5)
 
 
 class NoModel:
-    async def call(self, call: Call, *, said: object = None) -> Reply:
+    async def call(self, call: Call, *, said: object = None, ready: object = None) -> Reply:
         raise AssertionError("nobody is to be asked")
 
     async def close(self) -> None:

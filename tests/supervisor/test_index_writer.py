@@ -30,7 +30,7 @@ class Planner:
     def __init__(self, clock: VirtualClock) -> None:
         self._clock = clock
 
-    async def call(self, call: Call, *, said: Callable[[str], None] | None = None) -> Reply:
+    async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
         await self._clock.sleep(3)
         block = {"type": "tool_use", "id": "u", "name": call.force or "", "input": PLANNED}
         return Reply(model="m", content=[block], stop_reason="tool_use", usage=Usage(model_calls=1))

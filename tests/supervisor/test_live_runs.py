@@ -32,7 +32,7 @@ class SlowPlanner:
         self._clock = clock
         self.calls = 0
 
-    async def call(self, call: Call, *, said: Callable[[str], None] | None = None) -> Reply:
+    async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
         self.calls += 1
         await self._clock.sleep(8)
         block: dict[str, Any] = {"type": "text", "text": "all"}

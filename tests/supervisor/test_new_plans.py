@@ -22,7 +22,7 @@ class Says:
     def __init__(self, *tasks: dict[str, Any]) -> None:
         self._plan = {"goal": "g", "tasks": list(tasks)}
 
-    async def call(self, call: Call, *, said: Callable[[str], None] | None = None) -> Reply:
+    async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
         block = {"type": "tool_use", "id": "u", "name": call.force, "input": self._plan}
         return Reply(model="m", content=[block], stop_reason="tool_use", usage=Usage(model_calls=1))
 

@@ -19,7 +19,7 @@ class Reports:
     def __init__(self, report: Any) -> None:
         self._report = report
 
-    async def call(self, call: Call, *, said: Callable[[str], None] | None = None) -> Reply:
+    async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
         use = {"type": "tool_use", "id": "u", "name": "report", "input": self._report}
         content = [{"type": "text", "text": "All of it."}, use]
         return Reply(model="m", content=content, stop_reason="tool_use", usage=Usage(model_calls=1))

@@ -26,7 +26,7 @@ PLAN = Plan(tasks=(Task(id="a", worker="w", intent="do it"),))
 
 
 class NoModel:
-    async def call(self, call: Call, *, said: Callable[[str], None] | None = None) -> Reply:
+    async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
         raise AssertionError("these runs ask no model")
 
     async def close(self) -> None:

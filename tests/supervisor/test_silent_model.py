@@ -15,7 +15,7 @@ from protocol.messages import Plan, Request, Task
 
 
 class SilentModel:
-    async def call(self, call: Call, *, said: Callable[[str], None] | None = None) -> Reply:
+    async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
         await asyncio.Event().wait()
         raise AssertionError
 

@@ -23,7 +23,7 @@ REQUEST = Request(plan=Plan(tasks=(Task(id="a", worker="w", intent="wait"),)), s
 
 
 class NoModel:
-    async def call(self, call: Call, *, said: Callable[[str], None] | None = None) -> Reply:
+    async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
         raise AssertionError("these runs ask no model")
 
     async def close(self) -> None:

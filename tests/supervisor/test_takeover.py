@@ -40,7 +40,7 @@ class Planner:
         self.takes_s = 0.1
         self.calls = 0
 
-    async def call(self, call: Call, *, said: Callable[[str], None] | None = None) -> Reply:
+    async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
         self.calls += 1
         await self._clock.sleep(self.takes_s)
         plan = json.loads(codec.encode(PLAN))

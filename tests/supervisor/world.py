@@ -26,7 +26,7 @@ SETTINGS = Settings(
 
 
 class NoModel:
-    async def call(self, call: Call, *, said: Callable[[str], None] | None = None) -> Reply:
+    async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
         raise AssertionError("no model is needed here")
 
     async def close(self) -> None:

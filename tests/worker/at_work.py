@@ -36,7 +36,7 @@ class SaidModel:
         self.turns = turns
         self.calls: list[Call] = []
 
-    async def call(self, call: Call, *, said: Callable[[str], None] | None = None) -> Reply:
+    async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
         self.calls.append(call)
         turn = sum(turn.role == "assistant" for turn in call.turns)
         if turn < len(self.turns):

@@ -25,7 +25,7 @@ WRONG = pytest.mark.parametrize("wrong_by_s", [-HOUR_S, 0.0, HOUR_S])
 class OneToolModel:
     """Uses the tool `nap` in its first turn, and is done in the second."""
 
-    async def call(self, call: Call, *, said: Callable[[str], None] | None = None) -> Reply:
+    async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
         usage = Usage(model_calls=1, output_tokens=7)
         if len(call.turns) == 1:
             use: list[dict[str, Any]] = [

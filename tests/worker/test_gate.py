@@ -31,7 +31,7 @@ class Model:
         self._uses = uses
         self.calls = 0
 
-    async def call(self, call: Call, *, said: Callable[[str], None] | None = None) -> Reply:
+    async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
         self.calls += 1
         if len(call.turns) == 1:
             content: list[dict[str, Any]] = [

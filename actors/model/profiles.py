@@ -1,0 +1,97 @@
+"""Model profiles: what each model of the Messages API takes, and how much.
+
+The facts are from the provider's documentation of November 2026 and were not tried against the live service;
+docs/MODELS.md names the pages. A model that is not in the table gets `CAUTIOUS`: nothing is sent to it that an older or
+foreign server may refuse, except a format, whose refusal is documented and handled.
+"""
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+Thinking = Literal["adaptive", "between_tools", "disabled", "enabled"]
+Effort = Literal["low", "medium", "high", "xhigh", "max"]
+
+ALL_EFFORTS: tuple[Effort, ...] = ("low", "medium", "high", "xhigh", "max")
+WEB_AND_CODE = ("web_search", "web_fetch", "code_execution")
+CHARACTERS_A_TOKEN = 2.5
+"""Characters a token of the tokenizer that the 5.5 models share."""
+
+
+class Profile(msgspec.Struct, frozen=True, kw_only=True):
+    """What one model takes. An empty `efforts` means: send no effort.
+
+    `output_tokens` is the largest `max_tokens`; thinking counts into it. `cache_minimum` is the shortest prefix, in
+    tokens, that the provider caches.
+    """
+
+    name: str
+    forced_tools: bool = False
+    thinking: tuple[Thinking, ...] = ()
+    efforts: tuple[Effort, ...] = ()
+    default_effort: Effort | Literal[""] = ""
+    formats: bool = True
+    strict_tools: bool = True
+    server_tools: tuple[str, ...] = ()
+    images: bool = True
+    context_tokens: int = 1_000_000
+    output_tokens: int = 128_000
+    cache_minimum: int = 512
+    characters_a_token: float = CHARACTERS_A_TOKEN
+    known: bool = True
+
+
+CAUTIOUS = Profile(
+    name="unknown",
+    strict_tools=False,
+    images=False,
+    context_tokens=200_000,
+    output_tokens=8_192,
+    cache_minimum=4_096,
+    known=False,
+)
+
+PROFILES: Mapping[str, Profile] = {
+    profile.name: profile
+    for profile in (
+        Profile(
+            name="claude-sonnet-5-5",
+            thinking=("adaptive", "between_tools"),
+            efforts=ALL_EFFORTS,
+            default_effort="high",
+            server_tools=WEB_AND_CODE,
+        ),
+        Profile(
+            name="claude-haiku-5-5",
+            forced_tools=True,
+            thinking=("adaptive", "disabled"),
+            efforts=ALL_EFFORTS,
+            default_effort="medium",
+            server_tools=WEB_AND_CODE,
+        ),
+        Profile(
+            name="claude-opus-5-5",
+            thinking=("adaptive",),
+            efforts=ALL_EFFORTS,
+            default_effort="medium",
+            server_tools=WEB_AND_CODE,
+        ),
+        Profile(
+            name="claude-sonnet-4-6",
+            forced_tools=True,
+            thinking=("adaptive", "enabled", "disabled"),
+            efforts=("low", "medium", "high"),
+            default_effort="high",
+            output_tokens=64_000,
+            cache_minimum=2_048,
+            characters_a_token=3.5,
+        ),
+    )
+}
+
+
+def profile_of(model: str) -> Profile:
+    """The profile of a model by its name, which may end in a date; CAUTIOUS if the table has none."""
+    matching = [name for name in PROFILES if model == name or model.startswith(f"{name}-")]
+    return PROFILES[max(matching, key=len)] if matching else CAUTIOUS
