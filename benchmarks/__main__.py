@@ -22,7 +22,7 @@ import uvloop
 from actors.bus.jetstream import connect
 from actors.client import Client
 from actors.launcher.port import free
-from actors.launcher.server import program
+from actors.launcher.server_program import find_program
 from actors.settings import Settings
 from benchmarks.ours import NAP_S, Ours, chain, diamond, fan_out
 from benchmarks.thin import Thin
@@ -38,7 +38,7 @@ def server() -> Generator[str]:
     with tempfile.TemporaryDirectory(prefix="handoff-bench-") as directory:
         port = free()
         place = ["-a", "127.0.0.1", "-p", str(port), "-sd", directory, "-l", str(Path(directory) / "log")]
-        process = subprocess.Popen([str(program()), "-js", *place])
+        process = subprocess.Popen([str(find_program()), "-js", *place])
         try:
             yield f"nats://127.0.0.1:{port}"
         finally:

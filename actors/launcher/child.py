@@ -7,10 +7,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-
-from setproctitle import setproctitle
 
 USAGE = 2
 """The exit code that says: as it was started, it can never work."""
@@ -23,11 +22,21 @@ def run(entry: str, args: tuple[object, ...], title: str, log: Path | None) -> N
     """Be the actor: call `module:function` with the arguments; what it returns is the exit code."""
     os.setsid()  # Ctrl-C on the terminal is for the launcher, which tells us to stop
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    setproctitle(title)
+    _set_title(title)
     if log is not None:
         _write_to(log)
     threading.Thread(target=_end_with_launcher, name="launcher watch", daemon=True).start()
     sys.exit(_found(entry)(*args))
+
+
+def _set_title(title: str) -> None:
+    """Show the actor's name in process lists, where the library for it is installed."""
+    if sys.platform == "darwin":  # a forked process that sets its title may die without a word
+        return
+    with suppress(ImportError):
+        from setproctitle import setproctitle
+
+        setproctitle(title)
 
 
 def _write_to(log: Path) -> None:

