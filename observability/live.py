@@ -59,8 +59,8 @@ class Listener(Protocol):
         """One more of something."""
         ...
 
-    def watch(self, name: str, look: Callable[[], Mapping[str, float]]) -> None:
-        """Look at something now and then: a number for each name."""
+    def watch(self, name: str, team: str, look: Callable[[], Mapping[str, float]]) -> None:
+        """Read a gauge now and then: a number for each worker of the team."""
         ...
 
 
@@ -190,10 +190,10 @@ def count(name: str, **told: str) -> None:
         listener.count(name, **told)
 
 
-def watch(name: str, look: Callable[[], Mapping[str, float]]) -> None:
-    """Something worth a look now and then."""
+def watch(name: str, team: str, look: Callable[[], Mapping[str, float]]) -> None:
+    """Have a gauge read now and then: a number for each worker of the team."""
     for listener in _listeners:
-        listener.watch(name, look)
+        listener.watch(name, team, look)
 
 
 @contextmanager

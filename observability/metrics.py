@@ -58,12 +58,12 @@ class Metrics:
             if tokens:
                 self._histograms[names.MODEL_TOKENS[0]].record(tokens, told | {names.TOKEN_TYPE: kind})
 
-    def watch(self, name: str, look: Callable[[], Mapping[str, float]]) -> None:
-        """Look at something whenever the figures are read: a number for each worker."""
+    def watch(self, name: str, team: str, look: Callable[[], Mapping[str, float]]) -> None:
+        """Read a gauge whenever the metrics are read: a number for each worker of the team."""
         unit, what = next((unit, what) for known, unit, what in names.GAUGES if known == name)
 
         def looked(_: CallbackOptions) -> list[Observation]:
-            return [Observation(value, {names.WORKER: worker}) for worker, value in look().items()]
+            return [Observation(value, {names.TEAM: team, names.WORKER: worker}) for worker, value in look().items()]
 
         self._meter.create_observable_gauge(name, [looked], unit=unit, description=what)
 

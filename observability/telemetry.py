@@ -86,10 +86,10 @@ class Telemetry:
         if self._metrics:
             self._metrics.note([Measure(name, 1, told)])
 
-    def watch(self, name: str, look: Callable[[], Mapping[str, float]]) -> None:
-        """Look at something now and then."""
+    def watch(self, name: str, team: str, look: Callable[[], Mapping[str, float]]) -> None:
+        """Read a gauge now and then: a number for each worker of the team."""
         if self._metrics:
-            self._metrics.watch(name, look)
+            self._metrics.watch(name, team, look)
 
     def close(self, within_s: float = FLUSH_S) -> None:
         """Send what is left, for a bounded time; nobody listens any more."""

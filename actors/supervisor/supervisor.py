@@ -118,8 +118,8 @@ class Supervisor:
         return verdict
 
     def _show_figures(self) -> None:
-        watch(names.WORKERS_ALIVE[0], lambda: self._desk.roster.counts)
-        watch(names.BREAKERS[0], lambda: self._desk.breakers.levels)
+        watch(names.WORKERS_ALIVE[0], self._desk.team, lambda: self._desk.roster.counts)
+        watch(names.BREAKERS[0], self._desk.team, lambda: self._desk.breakers.levels)
 
     def _heard(self, stored: Stored) -> None:
         for live in self._runs.get(subjects.run_of(stored.subject), ()):

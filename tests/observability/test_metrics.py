@@ -80,14 +80,17 @@ def test_a_call_to_a_model_is_a_latency_and_two_counts_of_tokens() -> None:
     assert tokens == {"input": 10, "output": 5}
 
 
-def test_what_is_watched_is_looked_at_when_it_is_read() -> None:
+def test_a_gauge_is_read_with_the_metrics_and_names_team_and_worker() -> None:
     reader = InMemoryMetricReader()
     metrics = Metrics([reader], Resource({}))
     alive = {"analyst": 2.0}
-    metrics.watch(names.WORKERS_ALIVE[0], lambda: alive)
+    metrics.watch(names.WORKERS_ALIVE[0], "finance", lambda: alive)
     alive["writer"] = 1.0
     points = readings(reader)["handoff.workers"]
-    assert {point.attributes["worker"]: point.value for point in points} == alive
+    assert {(point.attributes[names.TEAM], point.attributes["worker"]): point.value for point in points} == {
+        ("finance", "analyst"): 2.0,
+        ("finance", "writer"): 1.0,
+    }
 
 
 def test_nobody_measures_when_nobody_wants_to_know() -> None:
@@ -105,7 +108,7 @@ def shown() -> str:
     told: dict[str, str] = dict.fromkeys(LABELS, "x")
     metrics.note(Measure(name, 1, told) for name, _, _ in (*names.COUNTERS, *names.HISTOGRAMS))
     for name, _, _ in names.GAUGES:
-        metrics.watch(name, lambda: {"analyst": 1.0})
+        metrics.watch(name, "default", lambda: {"analyst": 1.0})
     return generate_latest(registry).decode()
 
 
@@ -127,6 +130,15 @@ def test_the_dashboard_asks_for_metrics_and_labels_that_exist() -> None:
         assert named <= series, query
         for group in re.findall(r"\bby \(([^)]*)\)", bare):
             assert {label.strip() for label in group.split(",")} <= labels, query
+
+
+@pytest.mark.parametrize("metric", ["handoff_workers", "handoff_breaker_state"])
+def test_the_dashboard_shows_workers_and_breakers_of_the_chosen_teams(metric: str) -> None:
+    asked = [query for query in queries() if re.search(rf"\b{metric}\b", query)]
+    assert asked
+    for query in asked:
+        assert 'handoff_team=~"$team"' in query
+        assert "by (handoff_team, worker)" in query
 
 
 def test_every_metric_has_a_place_on_the_dashboard() -> None:

@@ -38,7 +38,7 @@ async def test_prometheus_reads_what_happened(stage: Stage) -> None:
     text = await figures(shown_by(supervisor))
     assert re.search(r'handoff_task_duration_seconds_count\{.*handoff_outcome="failed".*worker="fail".*\} [1-9]', text)
     assert re.search(r'handoff_task_queue_wait_seconds_count\{.*worker="echo".*\} 1', text)
-    assert re.search(r'handoff_workers\{.*worker="echo".*\} 1', text)
+    assert re.search(r'handoff_workers\{.*handoff_team="default".*worker="echo".*\} 1', text)
 
 
 async def test_what_was_refused_is_counted(stage: Stage) -> None:
