@@ -23,11 +23,18 @@ OBJECTS = "OBJ_handoff_artifacts"
 BREAKERS = "KV_handoff_breakers"
 """The stream behind the bucket `handoff_breakers`."""
 
+VERSION = "1.0"
+"""The version of the protocol. A new minor version only adds; programs of an older major version must not take part."""
+
+VERSION_KEY = "handoff.protocol"
+"""Where HANDOFF_RUNS names the version in its metadata."""
+
 
 class Stream(msgspec.Struct, frozen=True, kw_only=True):
     """One stream. `republish` is (from, to): where messages are seen once stored; `last_only` keeps one per subject.
 
-    A full stream refuses new messages, or drops the oldest with `discard` "old".
+    A full stream refuses new messages, or drops the oldest with `discard` "old". One that is `versioned` names the
+    version of the protocol in its metadata.
     """
 
     name: str
@@ -37,6 +44,7 @@ class Stream(msgspec.Struct, frozen=True, kw_only=True):
     last_only: bool = False
     discard: Literal["new", "old"] = "new"
     republish: tuple[str, str] | None = None
+    versioned: bool = False
 
 
 class Queue(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,6 +67,7 @@ def streams(keep: timedelta) -> tuple[Stream, ...]:
             retention="limits",
             max_age=keep,
             republish=(subjects.RUNS, subjects.STORED),
+            versioned=True,
         ),
         Stream(name=INDEX, subjects=(subjects.INDEX,), retention="limits", max_age=keep, last_only=True),
         Stream(

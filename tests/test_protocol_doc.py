@@ -154,6 +154,11 @@ def test_every_stream_is_told_as_it_is_made(stream: streams.Stream) -> None:
     assert row[4] == (f"to `{stream.republish[1]}`" if stream.republish else "no")
 
 
+def test_the_version_and_where_it_stands_are_those_of_the_code() -> None:
+    assert f"This page describes version {streams.VERSION}." in TEXT
+    assert f"`{streams.VERSION_KEY}`" in TEXT
+
+
 def test_every_queue_is_told_as_it_is_made() -> None:
     ack_wait = Settings().ack_wait
     for queue in (streams.request_queue("<team>", ack_wait), streams.task_queue("<team>", "<worker>", ack_wait)):

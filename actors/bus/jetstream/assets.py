@@ -25,6 +25,7 @@ from nats.js.errors import APIError, NotFoundError, ServiceUnavailableError
 from actors.bus.jetstream import wire
 from actors.bus.jetstream.lean_client import LeanClient
 from actors.bus.jetstream.limits import Limits, NoRoomError, limit_stream, within_room
+from actors.bus.jetstream.protocol_version import require_known_version, write_version
 from actors.settings import Settings
 from protocol import streams
 from protocol.errors import BusError, InvalidError
@@ -83,12 +84,15 @@ class Assets:
             allow_rollup_hdrs=stream.last_only,
             storage=StorageType.FILE,
             republish=RePublish(src=stream.republish[0], dest=stream.republish[1]) if stream.republish else None,
+            metadata={streams.VERSION_KEY: streams.VERSION} if stream.versioned else None,
         )
         if await _made(self._js, stream.name, self._js.add_stream(config)):
             limits.made.add(stream.name)
         else:
             await _check_stream(self._js, stream)
             await limit_stream(self._client, stream.name, limits, stream.discard)
+            if stream.versioned:
+                await write_version(self._client, stream.name)
 
     async def _assure_artifacts(self, limits: Limits) -> None:
         config = ObjectStoreConfig(
@@ -165,6 +169,8 @@ async def _check_stream(js: JetStreamContext, stream: Stream) -> None:
         found = (await js.stream_info(stream.name)).config
     except NotFoundError:
         raise InvalidError([f"another stream already takes subjects of {stream.name}: {stream.subjects}"]) from None
+    if stream.versioned:
+        require_known_version(stream.name, found.metadata or {})
     faults: list[str] = []
     if set(found.subjects or []) != set(stream.subjects):
         faults.append(f"stream {stream.name} takes {found.subjects}, not {list(stream.subjects)}")

@@ -67,7 +67,7 @@ async def within_room(
 
 async def limit_stream(client: LeanClient, stream: str, limits: Limits, discard: str = "") -> None:
     """Give a stream that exists its limit, if it has none yet or may be resized; the rest of it stays as it is."""
-    answer = await _ask(client, f"$JS.API.STREAM.INFO.{stream}", {})
+    answer = await ask_api(client, f"$JS.API.STREAM.INFO.{stream}", {})
     config, used = answer["config"], int(answer["state"]["bytes"])
     now, wanted = int(config.get("max_bytes", -1)), limits.of(stream)
     if wanted <= 0 or not (now <= 0 or limits.resize or stream in limits.made):
@@ -79,11 +79,12 @@ async def limit_stream(client: LeanClient, stream: str, limits: Limits, discard:
     changed = config | {"max_bytes": wanted} | ({"discard": discard} if discard else {})
     if changed == config:
         return
-    await _ask(client, f"$JS.API.STREAM.UPDATE.{stream}", changed)
+    await ask_api(client, f"$JS.API.STREAM.UPDATE.{stream}", changed)
     log.info("bus.store_limit_set", stream=stream, bytes=wanted)
 
 
-async def _ask(client: LeanClient, subject: str, body: dict[str, Any]) -> dict[str, Any]:
+async def ask_api(client: LeanClient, subject: str, body: dict[str, Any]) -> dict[str, Any]:
+    """The answer of the JetStream API; BusError if it is an error."""
     answer = wire.json((await client.request(subject, _encode(body), timeout=API_S)).data)
     if error := answer.get("error"):
         kind = NoRoomError if error.get("err_code") in wire.NO_ROOM else BusError
