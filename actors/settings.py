@@ -48,6 +48,7 @@ HARMLESS = {
     "max_tokens",
     "max_turns",
     "model_retries",
+    "model_patience_s",
     "model_timeout_s",
     "offline_delay_s",
     "plan_tries",
@@ -55,7 +56,6 @@ HARMLESS = {
     "poll_s",
     "reading",
     "request_tasks",
-    "retry_after_ceiling_s",
     "review_s",
     "revisions",
     "runs",
@@ -143,7 +143,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     confirm_s: float = 120.0
     stuck_s: float = 60.0
     model_retries: int = 4
-    retry_after_ceiling_s: float = 60.0
+    model_patience_s: float = 300.0
     model_timeout_s: float = 120.0
     offline_delay_s: float = 0.0
     offline_url: str = ""

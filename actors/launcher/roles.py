@@ -168,7 +168,7 @@ async def model_for(settings: Settings, *, ready: bool = False) -> AsyncGenerato
             base_url=base_url,
             timeout_s=settings.model_timeout_s,
             retries=settings.model_retries,
-            retry_after_ceiling_s=settings.retry_after_ceiling_s,
+            patience_s=settings.model_patience_s,
         )
         model = AnthropicModel(endpoint)
         try:

@@ -13,6 +13,7 @@ from actors.launcher.event import OnEvent, nobody
 from actors.launcher.finding import find_team
 from actors.launcher.home import Home
 from actors.launcher.lock import FileLock
+from actors.launcher.model_check import check_model
 from actors.launcher.processes import ActorSpec, Fleet
 from actors.registry import is_served
 from actors.settings import Settings
@@ -134,7 +135,19 @@ class Session:
         return await becomes_served(self.bus, self.settings.team, 0.0 if self.owns_bus else SETTLE_S)
 
     async def start_team(self, crew: Crew) -> Fleet:
-        """Start the team as processes of their own, and wait until all of them are there."""
+        """Start the team as processes of their own, and wait until all of them are there.
+
+        Meanwhile the model provider is asked, free of charge, whether it takes the key: ModelError if not.
+        """
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(check_model(self.settings))
+                starting = group.create_task(self._start_fleet(crew))
+        except* HandoffError as group_of_errors:
+            raise group_of_errors.exceptions[0] from None
+        return starting.result()
+
+    async def _start_fleet(self, crew: Crew) -> Fleet:
         team = find_team(self.settings)
         fleet = self.fleet = await self._stack.enter_async_context(Fleet(logs=self._logs, on_event=self._on_event))
         self._stack.push_async_callback(fleet.stop, self.settings.grace_s)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import structlog
 
 from actors.clock import Clock, SystemClock
-from actors.model.failure import status_failure, wait_s
+from actors.model.failure import status_failure
 from actors.model.port import Call, Ready, Reply
+from actors.model.retry import RetryPolicy
 from actors.model.wire import blocks_of, content_of, usage_of, wire_of
 from observability import live
 from protocol.errors import ModelError
@@ -47,7 +48,11 @@ def _import_all() -> None:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where the model is and how patiently it is asked; `timeout_s` is the longest silence, not the whole call."""
+    """Where the model is and how patiently it is asked.
+
+    `timeout_s` is the longest silence, not the whole call. `patience_s` is how long a call waits in all for a provider
+    that is busy or away, if the call itself does not say.
+    """
 
     _: KW_ONLY
     api_key: str = field(default="", repr=False)
@@ -55,7 +60,7 @@ class Endpoint:
     model: str = ""
     timeout_s: float = 120.0
     retries: int = 4
-    retry_after_ceiling_s: float = 60.0
+    patience_s: float = 300.0
 
 
 class AnthropicModel:
@@ -75,22 +80,25 @@ class AnthropicModel:
         self._luck = luck
         self._opened: AsyncAnthropic | None = None
         self._opening = asyncio.Lock()
+        self._reached = False
 
     async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: Ready | None = None) -> Reply:
-        """Ask once; failures that may pass are tried again. After a stream that broke, `said` hears it all anew."""
+        """Ask, and try again as `RetryPolicy` says. After a stream that broke, `said` hears the reply from its start.
+
+        `ready` runs right before each attempt, so after every wait; what it raises ends the call unpaid.
+        """
         began = self._clock.monotonic()
         await self._open()
-        failures = 0
+        patience_s = self._endpoint.patience_s if call.patience_s is None else call.patience_s
+        policy = RetryPolicy(retries=self._endpoint.retries, patience_s=patience_s, luck=self._luck)
         while True:
             if ready is not None:
                 await ready()
             try:
                 answer = await self._measured(call, said)
             except ModelError as error:
-                failures += 1
-                if not error.retryable or failures > self._endpoint.retries:
-                    raise
-                await self._pause(failures, error)
+                elapsed_s = self._clock.monotonic() - began
+                await self._pause(error, policy.wait_after(error, elapsed_s, reached=self._reached))
             else:
                 return _reply(answer, call.model, self._clock.monotonic() - began)
 
@@ -107,10 +115,9 @@ class AnthropicModel:
         if opened is not None:
             await opened.close()
 
-    async def _pause(self, failures: int, error: ModelError) -> None:
-        seconds = wait_s(failures, error.retry_after_s, self._endpoint.retry_after_ceiling_s, self._luck())
+    async def _pause(self, error: ModelError, seconds: float) -> None:
         live.asked_again()
-        log.warning("model.retrying", kind=error.kind, failures=failures, wait_s=round(seconds, 3))
+        log.warning("model.retrying", kind=error.kind, wait_s=round(seconds, 3))
         await self._clock.sleep(seconds)
 
     async def _measured(self, call: Call, said: Callable[[str], None] | None) -> Answer:
@@ -137,8 +144,9 @@ class AnthropicModel:
         import httpx2
 
         try:
-            return await answer
+            found = await answer
         except anthropic.APIStatusError as error:
+            self._reached = True
             text = error.api_message or error.message
             headers = dict(error.response.headers)
             raise status_failure(error.status_code, error.type, text, headers, now=self._clock.now()) from error
@@ -147,13 +155,17 @@ class AnthropicModel:
             raise ModelError("timeout_error", silence, retryable=True) from error
         # Inside a stream the SDK lets the errors of its transport through.
         except (anthropic.APIConnectionError, httpx2.HTTPError) as error:
-            why = str(error.__cause__ or error) or type(error).__name__
+            cause = error.__cause__ or error
+            self._reached = self._reached or not isinstance(cause, httpx2.ConnectError)
+            why = str(cause) or type(cause).__name__
             raise ModelError("unreachable", f"no whole answer from {self._where}: {why}", retryable=True) from error
         except Exception as error:
             # The SDK trusts the server: a page of HTML, or an answer without its parts, ends in any error there is.
             why = f"{error}" or type(error).__name__
             message = f"the answer of {self._where} cannot be read; does it speak the Messages API? ({why})"
             raise ModelError("unreadable", message, retryable=True) from error
+        self._reached = True
+        return found
 
     async def _count(self, asked: dict[str, Any]) -> int:
         return (await (await self._open()).messages.count_tokens(**asked)).input_tokens

@@ -8,6 +8,7 @@ from protocol.errors import ModelError
 _KINDS = {
     400: "invalid_request_error",
     401: "authentication_error",
+    402: "billing_error",
     403: "permission_error",
     404: "not_found_error",
     408: "timeout_error",
@@ -21,6 +22,9 @@ _PASSING = frozenset({408, 429})
 TOO_LONG = "prompt is too long"
 """How the provider says, in the message of a bad request, that the context does not hold it."""
 
+NO_CREDIT = "credit balance is too low"
+"""How the provider says, in the message of a bad request, that the account has no credit."""
+
 FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 16.0
 
@@ -33,6 +37,8 @@ def status_failure(
     """The failure behind an HTTP status; inside a stream the status is 200 and only the kind tells."""
     if status == 400 and TOO_LONG in message.lower():
         kind = "context"
+    elif status == 400 and NO_CREDIT in message.lower():
+        kind = "billing_error"
     told = headers.get("x-should-retry")
     passing = status in _PASSING or status >= 500 or (status < 400 and kind in _PASSING_KINDS)
     return ModelError(
@@ -56,10 +62,10 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
         return None
 
 
-def wait_s(failures: int, asked_s: float | None, ceiling_s: float, luck: float) -> float:
-    """How long to wait after so many failures: as asked, up to a ceiling; else twice as long each time, with jitter."""
+def wait_s(failures: int, asked_s: float | None, luck: float) -> float:
+    """How long to wait after so many failures: as the provider asks, else twice as long each time, with jitter."""
     if asked_s is not None:
-        return min(asked_s, ceiling_s)
-    longest = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** min(failures - 1, 30), ceiling_s)
-    # Between half and all of it, so that many who failed together do not come back together.
+        return asked_s
+    longest = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** min(failures - 1, 30))
+    # Between half and all of it, so that calls that failed together do not come back together.
     return longest * (0.5 + luck / 2)

@@ -94,6 +94,7 @@ class Agent:
             tools=self._tools(),
             model=self._worker.model or self._settings.model_worker,
             max_tokens=self._settings.max_tokens,
+            patience_s=None if handoff.deadline is None else max(0.0, handoff.deadline - self._bus.now()),
         )
         fitting = await fitted(call, self._settings.context_tokens, self._count)
         if fitting is None:
@@ -123,11 +124,14 @@ class Agent:
         return asked_tokens(call)
 
     async def _ask(self, handoff: Handoff, logbook: Logbook, call: Call) -> None:
-        if not await logbook.still_ours():
-            raise Over
+        async def ready() -> None:
+            if not await logbook.still_ours():
+                raise Over
+
+        await ready()
         async with TokenFeed(self._bus, self._clock, subjects.tokens(handoff.run, handoff.task)) as feed:
             with live.asking(turns_taken(logbook.steps)):
-                reply = await self._model.call(call, said=feed.say)
+                reply = await self._model.call(call, said=feed.say, ready=ready)
         content = msgspec.Raw(msgspec.json.encode(reply.content))
         await logbook.write(
             ModelCalled(

@@ -35,10 +35,8 @@ class QuickClock:
         await asyncio.sleep(0)
 
 
-def endpoint(url: str, *, retries: int = 4, timeout_s: float = 10.0, ceiling_s: float = 60.0) -> Endpoint:
-    return Endpoint(
-        base_url=url, model="test-model", timeout_s=timeout_s, retries=retries, retry_after_ceiling_s=ceiling_s
-    )
+def endpoint(url: str, *, retries: int = 4, timeout_s: float = 10.0, patience_s: float = 60.0) -> Endpoint:
+    return Endpoint(base_url=url, model="test-model", timeout_s=timeout_s, retries=retries, patience_s=patience_s)
 
 
 @asynccontextmanager

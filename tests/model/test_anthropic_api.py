@@ -1,10 +1,12 @@
 """The adapter, through the real SDK, against the local server."""
 
 import asyncio
+import contextlib
 import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
@@ -16,7 +18,7 @@ from actors.model.anthropic_api import AnthropicModel, Endpoint
 from actors.model.port import Call, Turn
 from actors.model_server.scripted import Rule, Script, ScriptedTool
 from actors.model_server.serve import offline_server
-from protocol.errors import ModelError
+from protocol.errors import FencedError, ModelError
 from tests.model.asking import RUN, QuickClock, asking, endpoint, lines, noted, question, spec
 
 ROOT = Path(__file__).parents[2]
@@ -126,12 +128,13 @@ async def test_an_error_that_may_pass_is_tried_again(status: int, streamed: bool
     assert reply.usage.seconds == 1.5
 
 
-async def test_after_the_last_try_the_error_says_what_it_was_and_how_long_to_wait(tmp_path: Path) -> None:
+async def test_a_busy_provider_is_asked_until_the_patience_of_the_call_ends(tmp_path: Path) -> None:
     clock, log = QuickClock(), tmp_path / "log"
     rules = script(Rule(status=529, retry_after_s=3))
-    async with offline_server(script=rules, log=log) as url, asking(endpoint(url, retries=2), clock=clock) as model:
+    call = msgspec.structs.replace(question("hi"), patience_s=7.0)
+    async with offline_server(script=rules, log=log) as url, asking(endpoint(url, retries=0), clock=clock) as model:
         with pytest.raises(ModelError) as caught:
-            await model.call(question("hi"))
+            await model.call(call)
     assert caught.value.kind == "overloaded_error"
     assert caught.value.retryable
     assert caught.value.retry_after_s == 3.0
@@ -140,12 +143,53 @@ async def test_after_the_last_try_the_error_says_what_it_was_and_how_long_to_wai
     assert len(asked) == 3, "the SDK must not retry by itself"
 
 
-async def test_retry_after_is_honoured_up_to_the_ceiling() -> None:
+async def test_a_long_retry_after_is_waited_out_within_the_patience_of_the_call() -> None:
     clock = QuickClock()
     rules = script(Rule(status=429, retry_after_s=3600, times=1), Rule(text=HELLO))
-    async with offline_server(script=rules) as url, asking(endpoint(url, ceiling_s=20), clock=clock) as model:
-        await model.call(question("hi"))
-    assert clock.waits == [20.0]
+    call = msgspec.structs.replace(question("hi"), patience_s=4000.0)
+    async with offline_server(script=rules) as url, asking(url, clock=clock) as model:
+        await model.call(call)
+    assert clock.waits == [3600.0]
+
+
+async def test_an_unexplained_error_is_asked_again_a_fixed_number_of_times() -> None:
+    clock = QuickClock()
+    async with (
+        offline_server(script=script(Rule(status=500))) as url,
+        asking(endpoint(url, retries=2), clock=clock) as model,
+    ):
+        with pytest.raises(ModelError) as caught:
+            await model.call(question("hi"))
+    assert caught.value.kind == "api_error"
+    assert len(clock.waits) == 2
+
+
+async def test_a_429_without_retry_after_ends_after_a_minute_as_a_spend_limit() -> None:
+    clock = QuickClock()
+    call = msgspec.structs.replace(question("hi"), patience_s=4000.0)
+    async with offline_server(script=script(Rule(status=429))) as url, asking(url, clock=clock) as model:
+        with pytest.raises(ModelError) as caught:
+            await model.call(call)
+    assert caught.value.kind == "billing_error"
+    assert not caught.value.retryable
+    assert 60 <= sum(clock.waits) <= 80
+
+
+async def test_the_check_before_an_attempt_runs_after_each_wait_and_ends_the_call_unpaid(tmp_path: Path) -> None:
+    clock, log = QuickClock(), tmp_path / "log"
+    checks: list[float] = []
+
+    async def ready() -> None:
+        checks.append(clock.monotonic())
+        if len(checks) == 2:
+            raise FencedError("the task was taken over")
+
+    rules = script(Rule(status=429, retry_after_s=30, times=1), Rule(text=HELLO))
+    async with offline_server(script=rules, log=log) as url, asking(url, clock=clock) as model:
+        with pytest.raises(FencedError):
+            await model.call(question("hi"), ready=ready)
+    assert checks == [0.0, 30.0]
+    assert len([line for line in lines(log) if line["event"] == "asked"]) == 1
 
 
 async def test_jitter_spreads_the_waits() -> None:
@@ -169,7 +213,7 @@ async def test_an_answer_that_breaks_off_is_asked_for_again(cut: str, streamed: 
 
 async def test_a_stream_that_always_breaks_off_ends_in_an_error() -> None:
     rules = script(Rule(cut=True, text=HELLO))
-    async with offline_server(script=rules) as url, asking(endpoint(url, retries=1)) as model:
+    async with offline_server(script=rules) as url, asking(endpoint(url, patience_s=3)) as model:
         with pytest.raises(ModelError) as caught:
             await model.call(question("hi"), said=unheard)
     assert caught.value.kind == "cut_off"
@@ -200,14 +244,29 @@ async def test_silence_is_a_timeout_and_may_pass(streamed: bool) -> None:
     assert caught.value.retryable
 
 
-async def test_nobody_listening_is_unreachable_and_says_where() -> None:
+async def test_an_address_that_was_never_reached_is_final_and_named() -> None:
+    clock = QuickClock()
     async with offline_server() as url:
         pass
-    async with asking(endpoint(url, retries=0)) as model:
+    async with asking(url, clock=clock) as model:
         with pytest.raises(ModelError, match=url) as caught:
             await model.call(question("hi"))
     assert caught.value.kind == "unreachable"
+    assert not caught.value.retryable
+    assert clock.waits == []
+
+
+async def test_an_address_that_was_reached_once_is_waited_for() -> None:
+    clock = QuickClock()
+    async with contextlib.AsyncExitStack() as stack:
+        async with offline_server(script=script(Rule(text=HELLO))) as url:
+            model = await stack.enter_async_context(asking(endpoint(url, patience_s=5), clock=clock))
+            await model.call(question("hi"))
+        with pytest.raises(ModelError) as caught:
+            await model.call(question("hi"))
+    assert caught.value.kind == "unreachable"
     assert caught.value.retryable
+    assert len(clock.waits) >= 2
 
 
 async def test_cancelling_closes_a_stream_at_once(tmp_path: Path) -> None:
