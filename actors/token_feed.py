@@ -17,6 +17,7 @@ class TokenFeed:
         self._clock = clock
         self._subject = subject
         self._pieces: list[str] = []
+        self._has_text = asyncio.Event()
 
     async def __aenter__(self) -> "TokenFeed":
         self._task = asyncio.create_task(self._flow())
@@ -32,10 +33,13 @@ class TokenFeed:
     def say(self, text: str) -> None:
         """Pass on a piece of text, soon."""
         self._pieces.append(text)
+        self._has_text.set()
 
     async def _flow(self) -> None:
         while True:
+            await self._has_text.wait()
             await self._clock.sleep(EVERY_S)
+            self._has_text.clear()
             await self._flush()
 
     async def _flush(self) -> None:

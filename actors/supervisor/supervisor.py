@@ -54,6 +54,7 @@ class Supervisor:
         self._model = model
         self._settings = settings
         self._runs: dict[str, list[LiveRun]] = {}
+        self._holds_runs = asyncio.Event()
         self._desk = _desk(bus, clock, model, settings, instance=instance)
         self._storyteller = Storyteller(bus, clock, lambda: bool(self._runs))
 
@@ -102,6 +103,7 @@ class Supervisor:
         live = LiveRun(self._desk, request, lease)
         # A request may be delivered again to the process that holds it: both go on until the log says whose it is.
         self._runs.setdefault(run, []).append(live)
+        self._holds_runs.set()
         story: Story | None = None
         with holding_run(run):
             try:
@@ -110,6 +112,8 @@ class Supervisor:
                 self._runs[run].remove(live)
                 if not self._runs[run]:
                     del self._runs[run]
+                if not self._runs:
+                    self._holds_runs.clear()
                 if live.answer is not None:
                     story = self._storyteller.ended(run, live.results)
         if story is not None:
@@ -135,6 +139,7 @@ class Supervisor:
     async def _tick(self) -> None:
         looked = self._desk.clock.monotonic()
         while True:
+            await self._holds_runs.wait()
             await self._desk.clock.sleep(TICK_S)
             now = self._desk.clock.monotonic()
             if self._runs and now >= looked + LOOK_AROUND_S:

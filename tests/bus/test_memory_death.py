@@ -60,7 +60,7 @@ class TestDeath:
         bus.kill()
         server.up()
         await clock.advance(60)
-        assert not sent.done()
+        assert sent.cancelled(), "nothing of a dead process waits for an answer"
         assert await other.read(streams.RUNS, LOG) == []
 
     async def test_what_a_dead_process_had_stored_stays(self, bus: MemoryBus, other: MemoryBus) -> None:

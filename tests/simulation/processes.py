@@ -23,6 +23,7 @@ class Process:
         self._awake = asyncio.Event()
         self._awake.set()
         self._missed: list[Callable[[], None]] = []
+        self._stopped_at = 0.0
         self.killed = False
         self.bus: SimulatedBus
         self.clock: SimulatedClock
@@ -45,7 +46,14 @@ class Process:
 
     def stop(self) -> None:
         """SIGSTOP: the process stands still, and what is sent to it waits."""
+        if self._awake.is_set():
+            self._stopped_at = self.clock.monotonic()
         self._awake.clear()
+
+    @property
+    def stopped_s(self) -> float:
+        """How long it has stood still."""
+        return 0.0 if self._awake.is_set() or self.killed else self.clock.monotonic() - self._stopped_at
 
     def wake(self) -> None:
         """SIGCONT: it goes on with what it believed before, and then reads what came meanwhile."""

@@ -6,7 +6,6 @@ Ends at the first failure, with the seed, the commit and the command that tries 
 import argparse
 import asyncio
 import os
-import subprocess
 import sys
 import time
 import traceback
@@ -22,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from simulation import test_adapting_in_memory, test_chaos_in_memory, test_confirm_chaos, test_ends_in_memory  # noqa: E402
+from simulation.report import how_to_repeat  # noqa: E402
 
 Scenario = Callable[[int], Coroutine[Any, Any, None]]
 SCENARIOS: dict[str, Scenario] = {
@@ -62,17 +62,10 @@ def soak(first: int, seeds: int, seconds: float) -> tuple[int, str]:
                 name, seed = running.pop(future)
                 tried += 1
                 if failure := future.result():
-                    return tried, failure + told(name, seed)
+                    return tried, failure + how_to_repeat(name, seed)
                 if time.monotonic() < ends and (each := next(todo, None)):
                     running[pool.submit(trial, *each)] = each
     return tried, ""
-
-
-def told(name: str, seed: int) -> str:
-    """Which seed failed, and how to try it again."""
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True)  # noqa: PLW1510
-    again = f"PYTHONHASHSEED=0 SIMULATION_FROM={seed} SIMULATION_TO={seed + 1} pytest tests/simulation/{name}.py"
-    return f"seed {seed} of {name} fails at commit {commit.stdout.strip() or 'unknown'}\ntry again: {again}\n"
 
 
 def main() -> int:

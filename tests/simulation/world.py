@@ -3,11 +3,13 @@
 import asyncio
 import os
 import random
+from collections import Counter
 from collections.abc import Mapping
 
 from simulation.processes import Process, SimulatedModel
 
-from actors.bus.memory import MemoryBus, MemoryServer, VirtualClock, never
+from actors.bus.memory import Chance, MemoryBus, MemoryServer, VirtualClock, never
+from actors.bus.port import Stored
 from actors.model.port import Model
 from actors.settings import Settings
 from actors.supervisor.supervisor import Supervisor
@@ -52,6 +54,8 @@ class World:
         self.names = 0
         self.processes: dict[str, list[Process]] = {kind: [] for kind in (SUPERVISOR, *workers)}
         self._dead: list[Process] = []
+        self._events: dict[int, Event] = {}
+        self.faults: Counter[str] = Counter()
         self._crash_in = 0
         self._skew_s = self.luck.choice((0.0, 0.0, 2.0, 500.0))
         self._chances = [self.luck.choice(some) for some in ((0.0, 0.1, 0.3), (0.0, 0.05, 0.2), (0.0, 0.2, 0.8))]
@@ -84,9 +88,9 @@ class World:
                 self.start(kind)
         await self.clock.advance(0.5)
         acks, answers, republished = self._chances
-        self.server.lose_acks = lambda _: self.luck.random() < acks
-        self.server.unknown_publishes = lambda _: self.luck.random() < answers
-        self.server.lose_republished = lambda _: self.luck.random() < republished
+        self.server.lose_acks = self._chance("lost ack", acks)
+        self.server.unknown_publishes = self._chance("unknown publish", answers)
+        self.server.lose_republished = self._chance("lost republished message", republished)
 
     async def mischief(self) -> None:
         """One fault, and a while until the next."""
@@ -96,20 +100,24 @@ class World:
                 self._crash_in = 1 + self.luck.randrange(CRASH_WITHIN)
             case 7 | 8:
                 process.stop()
-                self.clock.call_later(self.luck.uniform(0.1, 3 * self.settings.ack_wait_s), process.wake)
+                self.clock.call_later(self.luck.uniform(0.1, 3 * self.settings.ack_wait_s), lambda: self._wake(process))
             case 9 | 10:
+                self.faults["lost connection"] += 1
                 process.bus.lost()
                 self.clock.call_later(self.luck.uniform(0.1, 3.0), process.bus.back)
             case 11:
+                self.faults["server away"] += 1
                 self.server.down()
                 await self.clock.advance(self.luck.uniform(0.1, 3.0))
                 self.server.up()
             case 12:
+                self.faults["server restart"] += 1
                 self.server.restart()
             case 13 | 14:
-                self.server.redeliver_early(lambda _: self.luck.random() < 0.5)
+                self.server.redeliver_early(self._chance("early redelivery", 0.5))
             case _:
-                process.clock.wrong_by_s = self._skew()
+                process.clock.wrong_by_s, before = self._skew(), process.clock.wrong_by_s
+                self.faults["clock jump"] += process.clock.wrong_by_s != before
         await self.clock.advance(self.luck.uniform(0.05, 1.5))
 
     async def submit(self, request: Request) -> None:
@@ -158,11 +166,29 @@ class World:
         return [codec.decode(stored.data, Result) for stored in found]
 
     def log(self, run: str) -> list[Event]:
-        stored = self.server.stream(streams.RUNS).read(subjects.log(run), 0)
-        return [codec.decode_event(message.data) for message in stored]
+        return [self._event(stored) for stored in self.server.stream(streams.RUNS).read(subjects.log(run), 0)]
+
+    def _event(self, stored: Stored) -> Event:
+        """Decoded once: the logs are read after every timer."""
+        if (event := self._events.get(stored.seq)) is None:
+            event = self._events[stored.seq] = codec.decode_event(stored.data)
+        return event
 
     def ends(self, run: str) -> list[Finished]:
         return [event for event in self.log(run) if isinstance(event, Finished)]
+
+    def _chance(self, fault: str, chance: float) -> Chance:
+        def happens(_: str) -> bool:
+            does = self.luck.random() < chance
+            self.faults[fault] += does
+            return does
+
+        return happens
+
+    def _wake(self, process: Process) -> None:
+        """It goes on as a zombie if others have taken what it held."""
+        self.faults["woken after its ack wait" if process.stopped_s > self.settings.ack_wait_s else "woken"] += 1
+        process.wake()
 
     def _skew(self) -> float:
         return self.luck.uniform(-self._skew_s, self._skew_s)
@@ -172,6 +198,7 @@ class World:
         self._crash_in -= 1
         if self._crash_in != 0:
             return False
+        self.faults["crash"] += 1
         kind = next(kind for kind, same in self.processes.items() if process in same)
         self.processes[kind].remove(process)
         self._dead.append(process)

@@ -207,6 +207,7 @@ class MemoryBus:
     def kill(self) -> None:
         """The process dies: what it held comes back after its ack wait, and it never says anything again."""
         self._leave()
+        self._outbox.close()
 
     def lost(self) -> None:
         """The connection broke."""
