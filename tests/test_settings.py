@@ -212,3 +212,14 @@ def test_times_with_a_unit_become_durations() -> None:
     settings = Settings(ack_wait_s=1.5, keep_days=0.5)
     assert settings.ack_wait.total_seconds() == 1.5
     assert math.isclose(settings.keep.total_seconds(), 43_200)
+
+
+def test_a_webhook_is_a_secret_whole_and_in_its_long_parts() -> None:
+    token, signature = "9f8e7d6c5b4a39281706", "Zm9vYmFyYmF6cXV4cXV1eA"
+    url = f"https://chat.example/hooks/{token}?sig={signature}"
+    assert set(read_settings({"HANDOFF_WEBHOOK_URL": url}).secrets) == {url, token, signature}
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9", "http://127.0.0.1:9/", ""])
+def test_an_address_without_a_path_holds_no_secret(url: str) -> None:
+    assert not Settings(webhook_url=url).secrets

@@ -44,6 +44,7 @@ SHAPES = [
     "private_key: {}",
     "passphrase={}",
     "pwd={}",
+    "webhook_url={}",
     "nats://user:p@{}@host:4222",
     "-----BEGIN USER NKEY SEED-----\n{}\n-----END USER NKEY SEED-----",
 ]
@@ -110,7 +111,7 @@ def test_short_values_are_not_learnt_because_they_would_blank_out_words() -> Non
     assert redacted("the answer") == "the answer"
 
 
-@pytest.mark.parametrize("name", ["api_key", "Authorization", "NATS_PASSWORD", "token", "client_secret"])
+@pytest.mark.parametrize("name", ["api_key", "Authorization", "NATS_PASSWORD", "token", "client_secret", "webhook_url"])
 def test_names_of_secrets_are_known(name: str) -> None:
     assert is_secret(name)
 
