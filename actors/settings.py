@@ -31,6 +31,7 @@ GIB = 1024**3
 TOKEN_LENGTH = 16
 """A part of an address from this length on is taken for a token."""
 
+DAY_S = 86_400.0
 LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
 BUDGETS = {"budget_tokens", "budget_steps", "budget_usd"}
 SWITCHES = {"sync_always", "fetch_pages", "trace_content"}
@@ -238,7 +239,7 @@ def read_settings(
             good[name] = msgspec.convert(value, Settings.__annotations__[name], strict=False)
         except msgspec.ValidationError as error:
             faults.append(f"{name}: {error} (got {value!r})")
-    faults += _out_of_range(good)
+    faults += _out_of_range(good) or _too_short_kept(good)
     if faults:
         raise InvalidError(faults)
     return Settings(**good)
@@ -283,3 +284,16 @@ def _out_of_range(values: Mapping[str, Any]) -> list[str]:
     if (url := values.get("anthropic_base_url")) and not url.startswith(("http://", "https://")):
         faults.append(f"anthropic_base_url: must begin with http:// or https:// (got {url!r})")
     return faults
+
+
+def _too_short_kept(values: Mapping[str, Any]) -> list[str]:
+    """A run that outlasts its own messages would begin again without them, and pay again."""
+    all_values = {name: getattr(Settings(), name) for name in ("keep_days", "review_s", "deadline_s")} | dict(values)
+    kept_s, needed_s = all_values["keep_days"] * DAY_S, all_values["review_s"] + all_values["deadline_s"]
+    if kept_s >= needed_s:
+        return []
+    fault = (
+        f"keep_days: {kept_s:,.0f} s are shorter than review_s and deadline_s together ({needed_s:,.0f} s): "
+        "keep runs longer, or shorten these two"
+    )
+    return [fault]

@@ -40,9 +40,9 @@ class WatchedBus(MemoryBus):
         async with super().subscribe(subject, (lambda _: None) if self.deaf else heard):
             yield
 
-    async def read(self, stream: str, subject: str, *, after: int = 0) -> list[Stored]:
+    async def read(self, stream: str, subject: str, *, after: int = 0, limit: int = 0) -> list[Stored]:
         self.asked.append(("read", subject))
-        return await super().read(stream, subject, after=after)
+        return await super().read(stream, subject, after=after, limit=limit)
 
 
 class Place:

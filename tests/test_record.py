@@ -61,9 +61,9 @@ class Watched(MemoryBus):
         super().__init__(MemoryServer(Settings(), VirtualClock()), "s")
         self.trees: list[str] = []
 
-    async def read(self, stream: str, subject: str, *, after: int = 0) -> list[Stored]:
+    async def read(self, stream: str, subject: str, *, after: int = 0, limit: int = 0) -> list[Stored]:
         self.trees.append(subject)
-        return await super().read(stream, subject, after=after)
+        return await super().read(stream, subject, after=after, limit=limit)
 
 
 async def a_run(bus: MemoryBus) -> dict[str, Recorded]:

@@ -97,10 +97,11 @@ def test_variables_of_other_programs_are_none_of_our_business() -> None:
     assert read_settings({"PATH": "/bin", "OTEL_SERVICE_NAME": "x", "ANTHROPIC_LOG": "debug"}) == Settings()
 
 
-@given(st.sampled_from(NUMBERS), st.integers(1, 10**6))
+@given(st.sampled_from(NUMBERS), st.integers(2, 10**6))
 def test_a_number_is_the_same_from_flag_and_variable(name: str, number: int) -> None:
-    by_flag = read_settings({}, flags={name: number})
-    assert by_flag == read_settings({f"HANDOFF_{name.upper()}": str(number)})
+    kept = {} if name == "keep_days" else {"keep_days": 100.0}  # long enough for every deadline_s and review_s
+    by_flag = read_settings({}, flags=kept | {name: number})
+    assert by_flag == read_settings({f"HANDOFF_{name.upper()}": str(number)}, flags=kept)
     assert getattr(by_flag, name) == number
     assert type(getattr(by_flag, name)) is type(DEFAULTS[name])
 
@@ -223,3 +224,10 @@ def test_a_webhook_is_a_secret_whole_and_in_its_long_parts() -> None:
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9", "http://127.0.0.1:9/", ""])
 def test_an_address_without_a_path_holds_no_secret(url: str) -> None:
     assert not Settings(webhook_url=url).secrets
+
+
+@pytest.mark.parametrize("values", [{"keep_days": 1.0}, {"deadline_s": 600_000.0}, {"review_s": 700_000.0}])
+def test_a_run_that_may_outlast_its_own_messages_is_refused(values: dict[str, float]) -> None:
+    (fault,) = faults_of({}, flags=values)
+    assert fault.startswith("keep_days")
+    assert read_settings({}, flags=values | {"keep_days": 10.0}).keep_days == 10.0

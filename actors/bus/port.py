@@ -109,8 +109,11 @@ class Bus(Protocol):
         """Make sure that the queue exists, and have its messages delivered, at most `slots` at a time."""
         ...
 
-    async def read(self, stream: str, subject: str, *, after: int = 0) -> list[Stored]:
-        """Every message under a subject (which may have wildcards) with a sequence above `after`, in order."""
+    async def read(self, stream: str, subject: str, *, after: int = 0, limit: int = 0) -> list[Stored]:
+        """Every message under a subject (which may have wildcards) with a sequence above `after`, in order.
+
+        With a `limit`, only so many of them, from the lowest sequence on.
+        """
         ...
 
     async def last(self, stream: str, subjects: Sequence[str]) -> list[Stored]:
@@ -205,10 +208,11 @@ class QueueState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoreState(msgspec.Struct, frozen=True, kw_only=True):
-    """How full a stream is. A `limit` of 0 is none."""
+    """How full a stream is, and how many seconds it keeps a message. A `limit` of 0 is none, `keep_s` 0 is for ever."""
 
     bytes: int
     limit: int = 0
+    keep_s: float = 0.0
 
     @property
     def share(self) -> float:

@@ -75,7 +75,7 @@ def _towards_a_plan(state: RunState, request: Request, now: float, view: View) -
     if state.proposed is not None:
         return _reviewed(state, state.proposed)
     hopeless = bool(state.rejections) and state.rejections[-1].hopeless
-    if faults := request_faults(request):
+    if faults := request_faults(request) + state.limits.keep_faults(request):
         return [_refuse(faults)] if not state.rejections else [Finish(answer_of(state, now))]
     tries = sum(not rejection.reviewed for rejection in state.rejections)
     if request.plan is not None and not any(rejection.reviewed for rejection in state.rejections):

@@ -1,5 +1,7 @@
 """What a run may do, by the settings of its supervisor."""
 
+from math import inf
+
 import msgspec
 
 from protocol.messages import Request
@@ -17,6 +19,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     request_tasks: int = 1000
     depth: int = 3
     reading: int = 120_000
+    keep_s: float = inf
+    """How long the bus keeps the messages of a run."""
 
     def run_seconds(self, request: Request | None) -> float:
         """How long a run may take, without the time that a person takes to review its plan."""
@@ -24,3 +28,15 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
         seconds = own if own is not None and own > 0 else self.deadline_s
         most = request.budget.seconds if request else None
         return seconds if most is None or most <= 0 else min(seconds, most)
+
+    def keep_faults(self, request: Request) -> list[str]:
+        """Why the run may outlast its own messages: it would begin again without them, and pay again."""
+        needed = self.run_seconds(request) + (self.review_s if request.review else 0.0)
+        if needed <= self.keep_s:
+            return []
+        review = f" and {self.review_s:,.0f} s to review its plan" if request.review else ""
+        fault = (
+            f"the run may take {self.run_seconds(request):,.0f} s{review}, but its messages are kept for "
+            f"{self.keep_s:,.0f} s: give a shorter deadline_s, or keep runs longer (keep_days)"
+        )
+        return [fault]

@@ -14,6 +14,7 @@ from actors.by_reference import send, whole
 from actors.clock import Clock
 from actors.lease import Lease
 from actors.record import Recorded, understand
+from actors.supervisor.run_errors import AgedOutError
 from protocol import codec, streams, subjects
 from protocol.errors import BusError, ConflictError, FencedError, UndecodableError, UnknownTypeError
 from protocol.events import Event, Finished, RunGivenBack
@@ -37,6 +38,7 @@ class Journal:
         self._run = run
         self._lease = lease
         self._clock = clock
+        self._appended_at = clock.monotonic()
         self._seq = 0
         self._holds = False
         self._tail: asyncio.Future[int] | None = None
@@ -73,11 +75,13 @@ class Journal:
             # Shielded, so that a holder that is cancelled here can still write behind it that it gives the run back.
             self._seq = await asyncio.shield(self._tail)
         except ConflictError as conflict:
+            if self._seq and not await self._bus.last(streams.RUNS, [subjects.log(self._run)]):
+                await self._check_age()
             raise FencedError(f"run {self._run} was taken over") from conflict
         except BusError:
             self._tail = None
             raise
-        self._tail = None
+        self._tail, self._appended_at = None, self._tail_sent
         self._lease.proved(self._tail_sent)
 
     async def stored_time(self) -> float:
@@ -112,6 +116,8 @@ class Journal:
         seq = seqs.get(subjects.log(self._run), 0)
         if seq > self._seq:
             raise FencedError(f"run {self._run} was taken over")
+        if self._seq and not seq:
+            await self._check_age()
         if seq == self._seq:  # lower: a replica that has not got our own event yet, which proves nothing
             self._lease.proved(sent)
         return seqs.get(subjects.control(self._run), 0) > self._control_seq
@@ -125,6 +131,16 @@ class Journal:
         results = await self._read(subjects.run_work(self._run, "result"), after=self._result_seq)
         self._result_seq = results[-1].seq if results else self._result_seq
         return _understood(controls, results)
+
+    async def _check_age(self) -> None:
+        """The log was read as empty: raise AgedOutError if our last event is older than the bus keeps messages.
+
+        The next append then expects an empty log, which proves it.
+        """
+        kept_s = (await self._bus.store_state(streams.RUNS)).keep_s
+        if kept_s and self._clock.monotonic() - self._appended_at >= kept_s:
+            self._tail, self._seq = None, 0
+            raise AgedOutError(kept_s)
 
     def _watched(self) -> list[str]:
         return [subjects.log(self._run), subjects.control(self._run)]

@@ -15,11 +15,12 @@ from actors.supervisor.executor import Executor
 from actors.supervisor.inbox import Inbox
 from actors.supervisor.index_writer import IndexWriter, ended_entry
 from actors.supervisor.journal import Journal, Reading
-from actors.supervisor.run_errors import DuplicateError, NewerVersionError, StoppedError, UnrunnableError
+from actors.supervisor.run_errors import AgedOutError, DuplicateError, NewerVersionError, StoppedError, UnrunnableError
 from actors.supervisor.takeover import broken_reason, check_past
 from actors.verdict import Ack, Postpone, Refuse, Retry, Verdict
 from observability.logs import trace_of
 from observability.redaction import redacted
+from protocol import streams
 from protocol.errors import BusError, FencedError, HandoffError, TooLargeError
 from protocol.events import Finished, Started
 from protocol.messages import Answer, Request, Result
@@ -59,6 +60,11 @@ class LiveRun:
         """The state of the run, as far as it was folded."""
         return self._executor.state
 
+    @property
+    def history_is_gone(self) -> bool:
+        """Whether the run ended before and only its end is still stored."""
+        return self._past.cut and self._past.answer is not None
+
     def hear(self, stored: Stored) -> None:
         """A result or a control was stored."""
         self._inbox.put(stored)
@@ -81,7 +87,8 @@ class LiveRun:
         try:
             await self._open()
             await self._go_on()
-            await self._index.finish(self.state)
+            if not self.history_is_gone:
+                await self._index.finish(self.state)
         except DuplicateError as duplicate:
             log.info("request.duplicate", run=self._request.id, reason=str(duplicate))
         except NewerVersionError as newer:
@@ -124,11 +131,11 @@ class LiveRun:
 
     async def _open(self) -> None:
         """Take the run: a fresh one straight away, one with a past after reading it."""
-        if self._lease.delivery.count == 1 and self._request.plan is not None:
+        if self._is_new and self._request.plan is not None:
             try:
                 await self._executor.append(self._started(epoch=1))
                 self._alarm.heard()
-                if self._desk.bus.now() - self._lease.delivery.message.time > QUEUED_S:
+                if self._age_s > QUEUED_S:
                     await self._read_news()  # it waited a while: somebody may have cancelled it
                 return
             except FencedError:
@@ -143,6 +150,8 @@ class LiveRun:
             raise DuplicateError(f"run {self._request.id} belongs to another copy of this request")
         now, most = self._desk.bus.now(), self._desk.settings.deliveries
         check_past(reading, past, self._desk.limits, most_lost=most, now=now)
+        if not past.epoch and self._lease.delivery.count > 1:
+            await self._check_age()
         await self._resume(reading, past.epoch + 1)
 
     async def _resume(self, reading: Reading, epoch: int) -> None:
@@ -155,6 +164,22 @@ class LiveRun:
         await self._read_news()
         await self._executor.stop_unwanted()
 
+    @property
+    def _age_s(self) -> float:
+        """How long ago the request was stored."""
+        return self._desk.bus.now() - self._lease.delivery.message.time
+
+    async def _check_age(self) -> None:
+        """Raise AgedOutError if the log, which was read as empty, may have existed and be gone since."""
+        kept_s = (await self._desk.bus.store_state(streams.RUNS)).keep_s
+        if kept_s and self._age_s >= kept_s:
+            raise AgedOutError(kept_s)
+
+    @property
+    def _is_new(self) -> bool:
+        """Whether no supervisor can have begun the run, unless a restarted server delivers it as for the first time."""
+        return self._lease.delivery.count == 1 and self._age_s < self._desk.limits.keep_s
+
     def _started(self, epoch: int) -> Started:
         return self._desk.started(epoch, self._request, self._lease.delivery.message)
 
@@ -163,7 +188,7 @@ class LiveRun:
         try:
             async with asyncio.timeout(GIVE_BACK_S):
                 await self._journal.give_back(self._desk.instance, redacted(reason)[:LONGEST])
-        except (HandoffError, TimeoutError) as error:
+        except (HandoffError, TimeoutError, AgedOutError) as error:
             log.warning("run.give_back_failed", run=self._request.id, error=f"{type(error).__name__}: {error}")
 
     async def _verdict_on(self, error: Exception) -> Verdict:

@@ -20,3 +20,13 @@ class NewerVersionError(Exception):
 
 class UnrunnableError(Exception):
     """The run can only be ended as failed, for this reason."""
+
+
+class AgedOutError(UnrunnableError):
+    """The log of the run, or its beginning, is older than the bus keeps messages."""
+
+    def __init__(self, keep_s: float) -> None:
+        super().__init__(
+            f"messages are kept for {keep_s:,.0f} s here, and the log of the run is older. What it did is not known "
+            "any more, and beginning again could pay for it twice: ask again, and keep runs longer (keep_days)"
+        )

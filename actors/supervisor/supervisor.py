@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+from math import inf
 
 import msgspec
 import structlog
@@ -75,6 +76,7 @@ class Supervisor:
             self._bus.subscribe(subjects.breakers(team), self._desk.breakers.heard),
             self._heartbeat() as heartbeat,
         ):
+            await self._learn_kept_time()
             await self._desk.look_around()
             self._show_figures()
             forget = self._bus.on_reconnect(self._look)
@@ -114,12 +116,18 @@ class Supervisor:
                     del self._runs[run]
                 if not self._runs:
                     self._holds_runs.clear()
-                if live.answer is not None:
+                if live.answer is not None and not live.history_is_gone:
                     story = self._storyteller.ended(run, live.results)
         if story is not None:
             # Whoever dies before it is told leaves the request to somebody who tells it.
             await self._storyteller.until_told(story, self._desk.stopping)
         return verdict
+
+    async def _learn_kept_time(self) -> None:
+        """A stream that exists keeps its own time, whatever the settings say."""
+        kept_s = (await self._bus.store_state(streams.RUNS)).keep_s or inf
+        limits = msgspec.structs.replace(self._desk.limits, keep_s=kept_s)
+        self._desk = dataclasses.replace(self._desk, limits=limits)
 
     def _show_figures(self) -> None:
         watch(names.WORKERS_ALIVE[0], self._desk.team, lambda: self._desk.roster.counts)

@@ -6,7 +6,7 @@ Nothing here folds a run or decides about it: it must hold for runs that break b
 from actors.run.limits import Limits
 from actors.run.past import Past, abandoned_at
 from actors.supervisor.journal import Reading
-from actors.supervisor.run_errors import NewerVersionError, UnrunnableError
+from actors.supervisor.run_errors import AgedOutError, NewerVersionError, UnrunnableError
 
 
 def check_past(reading: Reading, past: Past, limits: Limits, *, most_lost: int, now: float) -> None:
@@ -16,6 +16,8 @@ def check_past(reading: Reading, past: Past, limits: Limits, *, most_lost: int, 
         if now < abandoned_at(past, limits):
             raise newer
         raise UnrunnableError(f"its deadline has passed, and {newer}")
+    if past.cut:
+        raise AgedOutError(limits.keep_s)
     if past.lost >= most_lost:
         raise UnrunnableError(lost_reason(past))
 

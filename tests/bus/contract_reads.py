@@ -39,6 +39,12 @@ class ReadContract:
         assert await bus.read(streams.RUNS, world.log) == []
         assert await bus.read(streams.RUNS, subjects.run_tree(world.run)) == []
 
+    async def test_a_read_gives_as_many_as_were_asked_for(self, world: World) -> None:
+        bus = await world.client()
+        seqs = [await bus.publish(world.log, b"") for _ in range(4)]
+        assert [m.seq for m in await bus.read(streams.RUNS, world.log, after=seqs[0], limit=2)] == seqs[1:3]
+        assert [m.seq for m in await bus.read(streams.RUNS, world.log, after=seqs[2], limit=2)] == seqs[3:]
+
     async def test_a_read_has_no_limit(self, world: World) -> None:
         bus, count = await world.client(), 2500
         sends = [await bus.send(world.log, str(number).encode()) for number in range(count)]

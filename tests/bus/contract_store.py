@@ -42,6 +42,7 @@ class StoreContract:
         assert (before.limit, after.limit) == (512 * KIB, 512 * KIB)
         assert len(PART) < after.bytes - before.bytes < len(PART) + 512
         assert after.share == after.bytes / after.limit
+        assert after.keep_s == SMALL.keep.total_seconds()
 
     async def test_a_full_store_refuses_a_request_and_keeps_what_it_has(self, world: World) -> None:
         bus, subject = await world.client(), subjects.request(world.team)

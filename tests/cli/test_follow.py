@@ -78,10 +78,10 @@ class Notebook:
 class LateReader(MemoryBus):
     """A bus on which something is stored right before it is read: it is heard and read at the same time."""
 
-    async def read(self, stream: str, subject: str, *, after: int = 0) -> list[Stored]:
+    async def read(self, stream: str, subject: str, *, after: int = 0, limit: int = 0) -> list[Stored]:
         if not after and stream == streams.RUNS:
             await write(self, subjects.run_of(subject), Started(epoch=1, supervisor="s", request=Request()))
-        return await super().read(stream, subject, after=after)
+        return await super().read(stream, subject, after=after, limit=limit)
 
 
 async def write(bus: MemoryBus, run: RunId, event: Event) -> None:

@@ -95,8 +95,8 @@ async def test_no_task_of_a_run_that_has_ended_is_done(stage: Stage, kind: str, 
 class CountingBus(MemoryBus):
     read_so_far = 0
 
-    async def read(self, stream: str, subject: str, *, after: int = 0) -> list[Stored]:
-        found = await super().read(stream, subject, after=after)
+    async def read(self, stream: str, subject: str, *, after: int = 0, limit: int = 0) -> list[Stored]:
+        found = await super().read(stream, subject, after=after, limit=limit)
         self.read_so_far += len(found)
         return found
 

@@ -145,9 +145,9 @@ class JetStreamBus:
         self._pulls.add(pull)
         return pull
 
-    async def read(self, stream: str, subject: str, *, after: int = 0) -> list[Stored]:
+    async def read(self, stream: str, subject: str, *, after: int = 0, limit: int = 0) -> list[Stored]:
         """Every message under a subject above a sequence, in order."""
-        return await self._reader.all(stream, subject, after)
+        return await self._reader.all(stream, subject, after, limit)
 
     async def last(self, stream: str, subjects: Sequence[str]) -> list[Stored]:
         """The last message of each subject that matches."""

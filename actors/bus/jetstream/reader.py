@@ -76,13 +76,14 @@ class Reader:
         """Listen for answers."""
         await self._client.listen(self._inbox + "*", self._heard)
 
-    async def all(self, stream: str, subject: str, after: int) -> list[Stored]:
-        """Every message under a subject above a sequence, in order."""
+    async def all(self, stream: str, subject: str, after: int, limit: int = 0) -> list[Stored]:
+        """Every message under a subject above a sequence, in order; with a `limit`, only so many."""
         found: list[Stored] = []
         while True:
-            page, left = await self._ask(stream, {"next_by_subj": subject, "seq": after + 1, "batch": BATCH})
+            size = min(BATCH, limit - len(found)) if limit else BATCH
+            page, left = await self._ask(stream, {"next_by_subj": subject, "seq": after + 1, "batch": size})
             found += page
-            if not page or not left:
+            if not page or not left or len(found) == limit:
                 return found
             after = page[-1].seq
 

@@ -56,7 +56,8 @@ class Storage:
     async def state(self, stream: str) -> StoreState:
         """How full a stream is."""
         info = await self._reader.info(stream)
-        return StoreState(bytes=info.state.bytes, limit=max(0, info.config.max_bytes))
+        config = info.config
+        return StoreState(bytes=info.state.bytes, limit=max(0, config.max_bytes), keep_s=config.max_age / 1e9)
 
     async def purge(self, stream: str, subject: str, keep: int) -> int:
         """Delete the messages under a subject but the last `keep`; returns how many were deleted."""

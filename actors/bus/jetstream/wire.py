@@ -57,9 +57,10 @@ class StreamState(msgspec.Struct, frozen=True):
 
 
 class StreamLimits(msgspec.Struct, frozen=True):
-    """The part of a stream's configuration that limits its size; -1 is no limit."""
+    """The part of a stream's configuration that limits what it keeps; `max_age` in nanoseconds. -1 or 0 is no limit."""
 
     max_bytes: int = -1
+    max_age: int = 0
 
 
 class StreamInfo(msgspec.Struct, frozen=True):

@@ -108,9 +108,9 @@ class MemoryBus:
         self._pulls = {other: None for other in self._pulls if not other.stopped} | {pull: None}
         return pull
 
-    async def read(self, stream: str, subject: str, *, after: int = 0) -> list[Stored]:
+    async def read(self, stream: str, subject: str, *, after: int = 0, limit: int = 0) -> list[Stored]:
         """Every message under a subject above a sequence, in order."""
-        return self._seen(await self._ask(lambda: self._server.stream(stream).read(subject, after)))
+        return self._seen(await self._ask(lambda: self._server.stream(stream).read(subject, after)[: limit or None]))
 
     async def last(self, stream: str, subjects: Sequence[str]) -> list[Stored]:
         """The last message of each subject that matches."""

@@ -185,8 +185,10 @@ class MemoryServer:
         """How full a stream, or the store of artifacts, is."""
         limit = self.settings.store_limits.get(name, 0)
         if name == OBJECTS:
-            return StoreState(bytes=sum(map(len, self.artifacts.values())), limit=limit)
-        return StoreState(bytes=self.stream(name).bytes, limit=limit)
+            used = sum(map(len, self.artifacts.values()))
+            return StoreState(bytes=used, limit=limit, keep_s=self.settings.keep.total_seconds())
+        stream = self.stream(name)
+        return StoreState(bytes=stream.bytes, limit=limit, keep_s=stream.spec.max_age.total_seconds())
 
     def _made(self, spec: Stream) -> MemoryStream:
         return MemoryStream(spec, self.clock, self.settings.store_limits.get(spec.name, 0))
