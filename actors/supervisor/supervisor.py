@@ -125,7 +125,11 @@ class Supervisor:
 
     async def _learn_kept_time(self) -> None:
         """A stream that exists keeps its own time, whatever the settings say."""
-        kept_s = (await self._bus.store_state(streams.RUNS)).keep_s or inf
+        try:
+            kept_s = (await self._bus.store_state(streams.RUNS)).keep_s or inf
+        except BusError as error:
+            kept_s = self._settings.keep.total_seconds()
+            log.warning("supervisor.kept_time_unknown", assumed_s=kept_s, error=str(error))
         limits = msgspec.structs.replace(self._desk.limits, keep_s=kept_s)
         self._desk = dataclasses.replace(self._desk, limits=limits)
 
