@@ -9,8 +9,8 @@ RUN python -m venv --without-pip /opt/handoff
 ENV PIP_PYTHON=/opt/handoff/bin/python
 
 WORKDIR /src
-COPY requirements.lock ./
-RUN pip install --require-hashes -r requirements.lock
+COPY requirements-image.lock ./
+RUN pip install --require-hashes -r requirements-image.lock
 COPY pyproject.toml README.md LICENSE ./
 COPY protocol protocol
 COPY observability observability
@@ -27,8 +27,10 @@ RUN useradd --uid 10001 --create-home handoff
 USER handoff
 WORKDIR /home/handoff
 ENV PATH=/opt/handoff/bin:$PATH PYTHONUNBUFFERED=1
+# The actor names its own cards here, and the health check reads these and nothing else, however many runs there are.
+ENV HANDOFF_CARD_FILE=/tmp/handoff-cards.json
 
-# Whether the bus is reached and JetStream answers: 0.4 s of one core. The offline model has a check of its own.
-HEALTHCHECK --interval=30s --timeout=10s --start-period=15s --retries=3 CMD ["handoff", "doctor", "--timeout", "5"]
+# For supervisors and workers. The offline model and the web service have no cards: give them a check of their own.
+HEALTHCHECK --interval=30s --timeout=10s --start-period=15s --retries=3 CMD ["handoff", "health", "--timeout", "5"]
 ENTRYPOINT ["handoff"]
 CMD ["--help"]

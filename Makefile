@@ -46,6 +46,7 @@ lock: ## resolve the dependencies of pyproject.toml into the lock files; ARGS=--
 	@test -x $(LOCK)/bin/uv || { $(PYTHON) -m venv $(LOCK) && $(LOCK)/bin/python -m pip install --quiet uv; }
 	@$(COMPILE) -o requirements.lock $(ARGS) pyproject.toml
 	@$(COMPILE) --group dev -c requirements.lock -o requirements-dev.lock $(ARGS) pyproject.toml
+	@$(COMPILE) --extra mcp -c requirements-dev.lock -o requirements-image.lock $(ARGS) pyproject.toml
 
 clean: ## remove what was installed and made
 	rm -rf $(VENV) $(LOCK) build dist .pytest_cache .ruff_cache .hypothesis *.egg-info

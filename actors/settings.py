@@ -157,6 +157,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     sync_always: bool = False
     log_level: str = "info"
     metrics_port: int = 0
+    card_file: str = ""
     trace_content: bool = False
 
     @property

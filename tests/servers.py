@@ -19,12 +19,16 @@ STOP_S = LIMIT_S
 class NatsServer:
     """One server with JetStream. Nothing runs before `start`; `kill` is kill -9, and `start` may follow it."""
 
-    def __init__(self, directory: Path, *, port: int | None = None, jetstream: bool = True, store: str = "") -> None:
+    def __init__(
+        self, directory: Path, *, port: int | None = None, jetstream: bool = True, store: str = "", config: str = ""
+    ) -> None:
         self.port = port or free_port()
         self._jetstream = ["-js", "-sd", str(directory / "store")] if jetstream else []
         if store:
+            config += f"jetstream {{ max_file_store: {store} }}\n"
+        if config:
             directory.mkdir(parents=True, exist_ok=True)
-            (directory / "server.conf").write_text(f"jetstream {{ max_file_store: {store} }}\n")
+            (directory / "server.conf").write_text(config)
             self._jetstream += ["-c", str(directory / "server.conf")]
         self._log = directory / "nats-server.log"
         self._process: subprocess.Popen[bytes] | None = None

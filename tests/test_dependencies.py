@@ -32,6 +32,8 @@ NEEDED = requirements(*PROJECT["project"]["dependencies"])
 DECLARED = NEEDED | requirements(*(text for extra in EXTRAS.values() for text in extra))
 LOCKS = {
     "requirements.lock": NEEDED | requirements(*EXTRAS["otlp"], *EXTRAS["metrics"], *GROUPS["build"]),
+    "requirements-image.lock": NEEDED
+    | requirements(*EXTRAS["otlp"], *EXTRAS["metrics"], *EXTRAS["mcp"], *GROUPS["build"]),
     "requirements-dev.lock": NEEDED | requirements(*EXTRAS["otlp"], *EXTRAS["metrics"], *GROUPS["dev"]),
 }
 
@@ -75,7 +77,10 @@ def test_a_lock_file_holds_pins_with_hashes_and_nothing_else(lock: str) -> None:
 
 
 def test_tests_run_with_the_versions_that_are_shipped() -> None:
+    assert pins("requirements.lock").items() <= pins("requirements-image.lock").items()
     assert pins("requirements.lock").items() <= pins("requirements-dev.lock").items()
+    tested = pins("requirements-dev.lock")
+    assert all(tested[name][0] == version for name, (version, _) in pins("requirements-image.lock").items())
 
 
 def test_a_library_whose_private_names_are_used_has_one_minor_version() -> None:

@@ -18,7 +18,9 @@ import structlog
 
 from actors.bus.jetstream import JetStreamBus, connect
 from actors.clock import SystemClock
+from actors.heartbeat import CardAddress
 from actors.launcher import port as ports
+from actors.launcher.card_file import write_card_file
 from actors.launcher.equipping import equipped, require_servers
 from actors.launcher.finding import find_workers
 from actors.launcher.owning import require_own_tools
@@ -34,6 +36,7 @@ from actors.worker.process import WorkerProcess
 from observability import names
 from observability.logs import configure_logs
 from observability.redaction import learn
+from protocol import streams, subjects
 from protocol.errors import HandoffError, InvalidError, UnreachableError
 
 USAGE, UNREACHABLE, INTERRUPTED = 2, 3, 130
@@ -88,6 +91,8 @@ async def _supervise(settings: Settings, stop: asyncio.Event, timeout_s: float |
             log.info("supervisor.ready", team=settings.team)
             supervisor = Supervisor(bus, SystemClock(), model, settings, instance=name)
             supervisor.give_prices(price_usd)
+            key = subjects.supervisor_card(settings.team, name)
+            write_card_file(settings.card_file, [CardAddress(key, streams.SUPERVISORS)])
             await supervisor.run(stop)
     log.info("supervisor.stopped")
 
@@ -109,6 +114,8 @@ async def _work(settings: Settings, targets: Sequence[str], stop: asyncio.Event,
             for process in processes:
                 process.give_model(model)
         processes += [PersonProcess(person, bus, SystemClock(), settings, instance=name) for person in people]
+        cards = [CardAddress(subjects.card(settings.team, worker.name, name)) for worker in workers]
+        write_card_file(settings.card_file, cards)
         stack.enter_context(watched(settings.stuck_s))
         async with asyncio.TaskGroup() as group:
             for process in processes:

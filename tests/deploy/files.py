@@ -15,7 +15,16 @@ COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 OURS = {name: service for name, service in SERVICES.items() if service["image"] == "handoff"}
 ACTORS = {name: service for name, service in OURS.items() if name not in ("model", "web")}
-NODES = {name: service for name, service in SERVICES.items() if service.get("profiles") == ["cluster"]}
+CLUSTER: dict[str, Any] = yaml.safe_load((ROOT / "deploy" / "cluster.yml").read_text())
+NODES = {name: service for name, service in CLUSTER["services"].items() if name not in SERVICES}
+
+
+def with_cluster(name: str) -> dict[str, Any]:
+    """A service of docker-compose.yml as it is with deploy/cluster.yml behind it: maps are merged, as Compose does."""
+    service = dict(SERVICES[name])
+    for key, value in CLUSTER["services"].get(name, {}).items():
+        service[key] = service.get(key, {}) | value if isinstance(value, dict) else value
+    return service
 
 
 class Instruction(NamedTuple):
@@ -35,12 +44,6 @@ def dockerfile() -> list[Instruction]:
 def of_kind(word: str) -> list[str]:
     """What stands behind every instruction of that kind."""
     return [instruction.rest for instruction in dockerfile() if instruction.word == word]
-
-
-def variables_in(file: Path) -> dict[str, str]:
-    """The variables of an env file."""
-    lines = [line for line in file.read_text().splitlines() if line and not line.startswith("#")]
-    return dict(line.split("=", 1) for line in lines)
 
 
 def parsed(words: list[str]) -> dict[str, Any]:

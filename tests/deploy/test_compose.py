@@ -2,13 +2,12 @@
 
 import re
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 import yaml
-from deploy.files import ACTORS, COMPOSE, NODES, OURS, ROOT, SERVICES, compose_lines, parsed, variables_in
+from deploy.files import ACTORS, CLUSTER, COMPOSE, NODES, OURS, ROOT, SERVICES, compose_lines, parsed, with_cluster
 from opentelemetry.sdk import environment_variables as otel
 
 from actors import teams
@@ -16,6 +15,7 @@ from actors.settings import ENVIRONMENT, Settings
 from observability import metrics
 
 METRICS = "HANDOFF_METRICS_PORT"
+PAGES = ["docker-compose.yml", "docs/DEPLOY.md", "deploy/cluster.yml"]
 IMAGES = {
     "nats": r"2\.15-alpine",
     "jaegertracing/jaeger": r"2\.\d+\.\d+",
@@ -25,9 +25,12 @@ IMAGES = {
 SECRET = re.compile(r"pass|secret|token|key|cred|--user|//[^/\s]*@", re.IGNORECASE)
 
 
+ALL = SERVICES | NODES
+
+
 def published(service: str) -> dict[str, str]:
     """Which port of the container is reached at which address."""
-    ports: list[str] = SERVICES[service].get("ports", [])
+    ports: list[str] = ALL[service].get("ports", [])
     return {port.rpartition(":")[2]: port.rpartition(":")[0] for port in ports}
 
 
@@ -41,14 +44,14 @@ def test_the_bus_and_jaeger_are_where_everybody_expects_them() -> None:
 
 
 def test_every_port_is_published_on_loopback_and_once() -> None:
-    places = [place for name in SERVICES for place in published(name).values()]
+    places = [place for name in ALL for place in published(name).values()]
     assert all(place.startswith("127.0.0.1:") for place in places)
     assert len(places) == len(set(places))
 
 
-@pytest.mark.parametrize("name", sorted(SERVICES.keys() - OURS.keys()))
+@pytest.mark.parametrize("name", sorted(ALL.keys() - OURS.keys()))
 def test_every_foreign_image_has_a_version(name: str) -> None:
-    image, _, tag = SERVICES[name]["image"].partition(":")
+    image, _, tag = ALL[name]["image"].partition(":")
     assert re.fullmatch(IMAGES[image], tag)
 
 
@@ -80,7 +83,7 @@ def test_every_variable_is_one_that_the_code_reads(name: str) -> None:
 @pytest.mark.parametrize("name", ACTORS)
 def test_every_address_leads_to_a_service_that_listens_there(name: str) -> None:
     listening = {"nats": 4222, "jaeger": 4318, "model": parsed(SERVICES["model"]["command"])["port"]}
-    values = [re.sub(r"^\$\{\w+:-(.*)}$", r"\1", value) for value in environment(name).values() if value]
+    values = [value for value in environment(name).values() if value]
     addresses = [urlsplit(value) for value in values if "://" in value]
     assert {(address.hostname, address.port) for address in addresses} == set(listening.items())
 
@@ -101,16 +104,16 @@ def test_the_page_is_reached_from_the_machine_and_checked_where_it_listens() -> 
 @pytest.mark.parametrize("name", ACTORS)
 def test_an_actor_waits_for_the_bus_and_is_given_time_to_stop(name: str) -> None:
     needed: dict[str, Any] = SERVICES[name]["depends_on"]
-    assert set(needed) == {"nats", "model", *NODES}
-    assert all("healthcheck" in SERVICES[other] for other in needed)
-    assert all(needed[node]["required"] is False for node in NODES), "without the profile they are not there"
+    assert set(needed) == {"nats", "model"}
+    assert set(with_cluster(name)["depends_on"]) == {"nats", "model", *NODES}
+    assert all("healthcheck" in ALL[other] for other in with_cluster(name)["depends_on"])
     assert int(SERVICES[name]["stop_grace_period"].rstrip("s")) > Settings().grace_s
 
 
 def test_everything_that_keeps_something_keeps_it_in_a_volume_of_its_own() -> None:
-    mounts = [mount for service in SERVICES.values() for mount in service.get("volumes", [])]
+    mounts = [mount for service in ALL.values() for mount in service.get("volumes", [])]
     named = [mount.partition(":")[0] for mount in mounts if not mount.startswith("./")]
-    assert sorted(named) == sorted(COMPOSE["volumes"])
+    assert sorted(named) == sorted(COMPOSE["volumes"] | CLUSTER["volumes"])
 
 
 def test_every_file_that_is_mounted_exists_and_cannot_be_written() -> None:
@@ -123,21 +126,41 @@ def test_every_file_that_is_mounted_exists_and_cannot_be_written() -> None:
 
 
 def test_there_is_no_secret_in_it() -> None:
-    given = {name: value for service in SERVICES.values() for name, value in service.get("environment", {}).items()}
+    both = [*SERVICES.values(), *CLUSTER["services"].values()]
+    given = {name: value for service in both for name, value in service.get("environment", {}).items()}
     assert not [name for name, value in given.items() if SECRET.search(name) and value is not None]
     assert not [value for value in given.values() if value and SECRET.search(value)]
-    rest = [{key: service[key] for key in service if key != "environment"} for service in SERVICES.values()]
+    rest = [{key: service[key] for key in service if key != "environment"} for service in both]
     assert not SECRET.search(yaml.safe_dump(rest))
-    assert not [service for service in SERVICES.values() if "env_file" in service]
+    assert not [service for service in both if "env_file" in service]
 
 
-def test_the_file_for_the_cluster_sets_what_is_read_and_names_every_node() -> None:
-    given = variables_in(ROOT / "deploy" / "cluster.env")
-    assert given["BUS_URL"] == ",".join(f"nats://{node}:4222" for node in NODES)
-    assert given["HANDOFF_REPLICAS"] == str(len(NODES))
-    for name in ACTORS:
-        assert str(environment(name)["NATS_URL"]).startswith("${BUS_URL:-")
-        assert environment(name)["HANDOFF_REPLICAS"] is None, "passed on as it is"
+@pytest.mark.parametrize("name", [*ACTORS, "web"])
+def test_the_file_for_the_cluster_names_every_node_and_leaves_the_rest_of_a_service(name: str) -> None:
+    own, merged = environment(name), with_cluster(name)["environment"]
+    changed = {"NATS_URL": ",".join(f"nats://{node}:4222" for node in NODES), "HANDOFF_REPLICAS": str(len(NODES))}
+    assert merged == own | changed
+    assert set(CLUSTER["services"][name]) == {"environment", "depends_on"}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_command_drops_the_file_with_the_keys(page: str) -> None:
+    for words in compose_lines((ROOT / page).read_text()):
+        assert "--env-file" not in words, "Compose then reads no .env, and the keys in it reach no actor"
+
+
+@pytest.mark.parametrize("name", ACTORS)
+def test_an_actor_gets_the_keys_of_the_shell_or_the_env_file(name: str) -> None:
+    merged = with_cluster(name)["environment"]
+    keys = [variable for variable in ENVIRONMENT if variable.startswith("ANTHROPIC_")]
+    assert len(keys) == 3
+    assert {key: merged.get(key, "missing") for key in keys} == dict.fromkeys(keys), "null passes a variable on"
+
+
+def test_the_page_reads_only_and_gets_no_key() -> None:
+    for variable in with_cluster("web")["environment"]:
+        assert not SECRET.search(variable), variable
+        assert not variable.startswith("ANTHROPIC_")
 
 
 def test_prometheus_asks_every_actor_where_it_tells() -> None:
@@ -158,7 +181,7 @@ def test_grafana_finds_prometheus_and_the_dashboards() -> None:
     assert list((ROOT / mounts[provider["options"]["path"]]).glob("*.json"))
 
 
-@pytest.mark.parametrize("page", ["docker-compose.yml", "docs/DEPLOY.md", "deploy/cluster.env"])
+@pytest.mark.parametrize("page", PAGES)
 def test_every_line_that_a_page_tells_to_type_can_be_typed(page: str) -> None:
     lines = compose_lines((ROOT / page).read_text())
     profiles = {profile for service in SERVICES.values() for profile in service.get("profiles", [])}
@@ -166,7 +189,7 @@ def test_every_line_that_a_page_tells_to_type_can_be_typed(page: str) -> None:
     for words in lines:
         options = dict(pairwise(words))
         assert options.get("--profile", "metrics") in profiles
-        assert Path(ROOT / options.get("--env-file", "Dockerfile")).exists()
+        assert all((ROOT / file).exists() for word, file in pairwise(words) if word == "-f")
         assert options.get("--scale", "researcher=1").partition("=")[0] in ACTORS
         if "up" in words:
             named = {word for before, word in pairwise(words[words.index("up") :]) if before != "--scale"}

