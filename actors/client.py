@@ -21,6 +21,7 @@ A whole program:
 Without arguments, `Client` takes the address of the bus from the environment, or finds the bus of `handoff up`.
 """
 
+import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from types import TracebackType
@@ -29,16 +30,26 @@ import msgspec
 
 from actors.bus.port import Bus
 from actors.clock import Clock, SystemClock
+from actors.registry import served_soon, served_teams
 from actors.remote_run import Run
 from actors.run.plan_check import plan_faults, request_faults
 from actors.settings import Settings
 from observability.context import current_traceparent
 from protocol import codec, subjects
-from protocol.errors import InvalidError, UndecodableError, UnreachableError
+from protocol.errors import InvalidError, UndecodableError, UnreachableError, UnservedError
 from protocol.ids import RunId, is_run_id, new_run_id, token_fault
 from protocol.messages import Artifact, Budget, Plan, Request
 
 ROOM_BYTES = 2048
+SERVED_S = 2.0
+"""How long a client that saw a supervisor of a team does not look for one again."""
+
+CHECK_S = 5.0
+"""A client that cannot read the registry within this time sends its request without having looked."""
+
+UNREADABLE_S = 300.0
+"""How long a client then does not try to read the registry again."""
+
 NOT_CONNECTED = "this Client is not connected: use it as `async with Client() as client: ...`"
 
 
@@ -50,6 +61,8 @@ class Client:
         self._own = bus is None
         self._settings = settings
         self._clock = clock or SystemClock()
+        self._served_until: dict[str, float] = {}
+        self._checking = asyncio.Lock()
 
     async def __aenter__(self) -> "Client":
         self._settings = self._settings or _settings()
@@ -91,9 +104,11 @@ class Client:
         review: bool = False,
         metadata: Mapping[str, str] | None = None,
         id: str = "",  # noqa: A002 - as the field is called
+        check_served: bool = True,
     ) -> Run:
         """Put a request onto the bus; it is accepted when this returns. InvalidError lists what is wrong with it.
 
+        UnservedError if no supervisor of the team is alive; without `check_served` the request waits for one.
         `text` is what is asked for; a `plan` of one's own needs none. Without `synthesis` the answer is the results as
         they are. With `review` the plan waits for an approval. A request with the `id` of an earlier one is that one.
         """
@@ -116,21 +131,37 @@ class Client:
             )
         except msgspec.ValidationError as error:
             raise InvalidError([f"the request cannot be sent: {error}"]) from error
-        return await self.submit(request)
+        return await self.submit(request, check_served=check_served)
 
-    async def submit(self, request: Request) -> Run:
-        """Put a whole request onto the bus."""
+    async def submit(self, request: Request, *, check_served: bool = True) -> Run:
+        """Put a whole request onto the bus, as `ask` does with its parts."""
         request = checked(request, self.settings)
+        if check_served:
+            await self._check_served(request.team)
         data = codec.encode(request)
         headers = {"Nats-Msg-Id": request.id} | current_traceparent()
-        await self.bus.publish(subjects.request(request.team), data, headers=headers)
-        return self.run(request.id)
+        seq = await self.bus.publish(subjects.request(request.team), data, headers=headers)
+        return Run(self.bus, self._clock, RunId(request.id), request_seq=seq)
 
     def run(self, run: str) -> Run:
-        """A run that exists, by its id."""
+        """A run that exists, by its id. Its methods raise UnknownRunError if there is none."""
         if not is_run_id(run):
             raise InvalidError([f"{run!r} is not the id of a run"])
         return Run(self.bus, self._clock, RunId(run))
+
+    async def _check_served(self, team: str) -> None:
+        """UnservedError if no supervisor of the team is alive; nothing is stored then."""
+        async with self._checking:  # of many requests at once one looks
+            if self._clock.monotonic() < self._served_until.get(team, 0.0):
+                return
+            try:
+                async with asyncio.timeout(CHECK_S):
+                    if not await served_soon(self.bus, self._clock, team):
+                        raise UnservedError(team, _where(self.settings), sorted(await served_teams(self.bus)))
+                valid_s = SERVED_S
+            except TimeoutError:  # the bus is away, which a publish waits for, or this user may not read the registry
+                valid_s = UNREADABLE_S
+            self._served_until[team] = self._clock.monotonic() + valid_s
 
 
 def checked(request: Request, settings: Settings) -> Request:
@@ -149,6 +180,12 @@ def checked(request: Request, settings: Settings) -> Request:
     if faults:
         raise InvalidError(faults)
     return request
+
+
+def _where(settings: Settings) -> str:
+    from actors.bus.jetstream.connection import shown
+
+    return shown(settings.nats_url) if settings.nats_url else "this bus"
 
 
 def _settings() -> Settings:

@@ -8,8 +8,10 @@ from actors.artifacts import whole_answer
 from actors.bus.port import Bus, Stored
 from actors.clock import Clock
 from actors.record import Entry, Recorded, read_run, understand_whole
+from actors.run_index import is_known
 from protocol import codec, streams, subjects
 from protocol.controls import Cancel, Control
+from protocol.errors import UnknownRunError
 from protocol.events import Finished
 from protocol.ids import RunId
 from protocol.messages import Answer
@@ -22,12 +24,16 @@ MOST_SILENCE_S = 15.0
 
 
 class Run:
-    """One run, seen from outside."""
+    """One run, seen from outside. `request_seq` is where its request was stored, if this process stored it.
 
-    def __init__(self, bus: Bus, clock: Clock, run: RunId) -> None:
+    What waits for the run raises UnknownRunError once the bus has neither a log of it nor its request.
+    """
+
+    def __init__(self, bus: Bus, clock: Clock, run: RunId, *, request_seq: int = 0) -> None:
         self.id = run
         self._bus = bus
         self._clock = clock
+        self._request_seq = request_seq
         self._answer: Answer | None = None
         self._whole: Answer | None = None
 
@@ -73,10 +79,23 @@ class Run:
             while True:
                 if stored is None:
                     stored = next(iter(await self._bus.last(streams.RUNS, [log])), None)
+                    if stored is None:
+                        await self._check_known()
                 for entry in await understand_whole(self._bus, [stored] if stored else []):
                     if isinstance(entry.message, Finished):
                         return entry.message.answer
                 stored = await news.get()
+
+    async def _check_known(self) -> None:
+        """UnknownRunError if this bus has no trace of the run. Called while nothing of it has been seen."""
+        if self._request_seq:
+            if await self._bus.get(streams.REQUESTS, self._request_seq) is not None:
+                return
+            if await self._bus.last(streams.RUNS, [subjects.log(self.id)]):
+                return  # the run began, and perhaps ended, meanwhile
+            raise UnknownRunError(self.id, ": its request was refused or deleted")
+        if not await is_known(self._bus, self.id):
+            raise UnknownRunError(self.id)
 
     async def past(self) -> list[Recorded]:
         """What is stored of the run now."""
@@ -107,6 +126,8 @@ class Run:
             elif batch:
                 read_to = batch[-1].seq
                 seen = {seq for seq in seen if seq > read_to}
+            if not batch and not read_to and not seen:
+                await self._check_known()
             for entry in await understand_whole(self._bus, new):
                 yield entry
             heard = await news.get()

@@ -87,7 +87,10 @@ async def _last_run(bus: Bus) -> str:
 
 async def is_known(bus: Bus, run: str) -> bool:
     """True if the run has a log, or a request that waits for a supervisor."""
-    return bool(await bus.last(streams.RUNS, [subjects.log(run)])) or run in await waiting_requests(bus)
+    log = [subjects.log(run)]
+    if await bus.last(streams.RUNS, log) or run in await waiting_requests(bus):
+        return True
+    return bool(await bus.last(streams.RUNS, log))  # it may have begun and ended between the two reads
 
 
 async def answer_of(bus: Bus, run: str) -> Answer | None:

@@ -4,6 +4,7 @@
     ├── UndecodableError        these bytes are not the message they should be
     │   └── UnknownTypeError    a message of a type that this version does not know: a newer version wrote it
     ├── InvalidError            it can be read, but it must not be acted on; lists every fault at once
+    │   └── UnknownRunError     there is no run with this id on this bus
     ├── BusError
     │   ├── UnreachableError    no server answers
     │   │   └── UnservedError   the server answers, but no supervisor of the team is alive
@@ -48,6 +49,14 @@ class InvalidError(HandoffError):
         self.faults = tuple(faults)
 
 
+class UnknownRunError(InvalidError):
+    """There is no run with this id on this bus, so no answer will come."""
+
+    def __init__(self, run: str, why: str = "") -> None:
+        super().__init__([f"there is no run {run} on this bus{why}: see `handoff runs` and `handoff dead`"])
+        self.run = run
+
+
 class BusError(HandoffError):
     """The bus did not do what was asked; it may do so later."""
 
@@ -61,9 +70,10 @@ class UnreachableError(BusError):
 class UnservedError(UnreachableError):
     """No supervisor of the team is alive; the request was not stored."""
 
-    def __init__(self, team: str, where: str) -> None:
+    def __init__(self, team: str, where: str, served: Sequence[str] = ()) -> None:
+        others = f" (teams that have one: {', '.join(served)})" if served else ""
         super().__init__(
-            f"no supervisor of team {team!r} is running on {where}, so the request was not sent: "
+            f"no supervisor of team {team!r} is running on {where}{others}, so the request was not sent: "
             f"start one with `handoff up --team {team}` or `handoff supervisor --team {team}`"
         )
         self.team = team

@@ -145,6 +145,7 @@ class Stage:
 
     async def ask(self, *tasks: Task, text: str = "", **more: Any) -> Run:
         plan = Plan(tasks=tasks) if tasks else None
+        more.setdefault("check_served", False)  # some tests ask before a supervisor is there
         return await self.client.ask(text, plan=plan, **({"synthesis": False} if tasks else {}), **more)
 
     async def stored(self, run: Run, kind: type[Any], **having: Any) -> Recorded:

@@ -56,6 +56,7 @@ async def opened(wanted: Wanted, interrupt: Interrupt) -> AsyncGenerator[tuple[J
             return
         session = Session(settings, timeout_s=wanted.timeout_s, waiting=tell)
         await interrupt.guard(stack.enter_async_context(session))
+        await interrupt.guard(_check_known(session.bus, settings))
         if await interrupt.guard(session.team_is_there()):
             await _check_running(session.bus, wanted)
         else:
@@ -90,11 +91,16 @@ def check_before(wanted: Wanted) -> None:
 async def _check_served(bus: JetStreamBus, settings: Settings) -> None:
     """Refuse before anything is stored if no supervisor would take the request."""
     team = settings.team
+    await _check_known(bus, settings)
     if await becomes_served(bus, team, SETTLE_S):
         return
-    if not is_defined(settings) and not await knows_team(bus, team):
-        await _refuse_unknown(bus, team)
     raise UnservedError(team, shown(settings.nats_url) if settings.nats_url else str(settings.home_dir))
+
+
+async def _check_known(bus: JetStreamBus, settings: Settings) -> None:
+    """Refuse a team that is neither defined here nor known on the bus: no supervisor of it can be starting."""
+    if not is_defined(settings) and not await knows_team(bus, settings.team):
+        await _refuse_unknown(bus, settings.team)
 
 
 async def _refuse_unknown(bus: JetStreamBus, team: str) -> None:
