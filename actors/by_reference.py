@@ -10,9 +10,9 @@ import hashlib
 from collections.abc import Iterable
 
 import msgspec
-import structlog
 
 from actors.bus.port import Bus, Stored
+from observability.logger import get_logger
 from protocol import codec, subjects
 from protocol.errors import BusError, DeniedError, TooLargeError
 from protocol.events import Event, Finished
@@ -23,7 +23,7 @@ from protocol.steps import Step
 TRIES = 10
 PAUSE_S = 1.0
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 async def send(bus: Bus, subject: str, message: Event | Step, expect: int) -> "asyncio.Future[int]":

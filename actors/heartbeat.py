@@ -6,10 +6,9 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import NamedTuple
 
-import structlog
-
 from actors.bus.port import Bus
 from actors.clock import Clock
+from observability.logger import get_logger
 from protocol import codec, streams
 from protocol.errors import HandoffError
 from protocol.messages import Message
@@ -17,7 +16,7 @@ from protocol.messages import Message
 READ_BACK_S = 5.0
 READ_AGAIN_S = 0.2
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class CardAddress(NamedTuple):

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Iterable, Mapping
 
 import msgspec
-import structlog
 
 from actors.artifacts import whole_answer
 from actors.bus.port import Bus, Stored
 from actors.by_reference import whole
+from observability.logger import get_logger
 from observability.redaction import redacted
 from protocol import codec, streams, subjects
 from protocol.controls import Control
@@ -19,7 +19,7 @@ from protocol.steps import Step
 
 MOST_SPENT = 10**12
 
-log = structlog.get_logger()
+log = get_logger()
 
 Entry = Event | Handoff | Step | Result | Control
 

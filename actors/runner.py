@@ -9,8 +9,6 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 
-import structlog
-
 from actors.bus.port import Bus, Delivery, Pull
 from actors.clock import Clock
 from actors.dead_letter import Refusal, bury
@@ -18,13 +16,14 @@ from actors.lease import Lease
 from actors.postponed import Postponed
 from actors.verdict import Ack, Drop, Postpone, Refuse, Retry, Verdict, verdict_on
 from observability import live, names
+from observability.logger import get_logger
 from observability.logs import trace_of
 from protocol.errors import DeniedError
 from protocol.streams import Queue
 
 Handler = Callable[[Lease], Awaitable[Verdict]]
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class Runner:

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-import structlog
 from opentelemetry.metrics import CallbackOptions, Observation
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import MetricReader, PeriodicExportingMetricReader
@@ -12,6 +11,7 @@ from opentelemetry.sdk.resources import Resource
 
 from observability import names
 from observability.endpoint import collector
+from observability.logger import get_logger
 from observability.run_measures import Measure
 from protocol.messages import Usage
 
@@ -21,7 +21,7 @@ SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120,
 ABSURD = 1e15
 TOKENS = (1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304)
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class Metrics:

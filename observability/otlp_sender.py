@@ -10,8 +10,9 @@ import zlib
 from collections.abc import Callable, Mapping
 
 import requests
-import structlog
 from opentelemetry.util.re import parse_env_headers
+
+from observability.logger import get_logger
 
 TIMEOUT_S = 10.0
 TRIES = 6
@@ -20,7 +21,7 @@ RETRYABLE = {429, 502, 503, 504}
 CONTENT_TYPE = "application/x-protobuf"
 PACK: Mapping[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "deflate": zlib.compress}
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class OtlpSender:

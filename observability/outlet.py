@@ -9,8 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
-import structlog
-
+from observability.logger import get_logger
 from observability.redaction import redacted
 
 T = TypeVar("T")
@@ -22,7 +21,7 @@ HEAVIEST = 16 * BATCH
 MOST_WAITING = 65_536
 EVERY_S = 1.0
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class Outlet(Generic[T]):

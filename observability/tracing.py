@@ -10,7 +10,6 @@ from contextvars import Token
 from typing import Protocol
 
 import msgspec
-import structlog
 from opentelemetry import trace
 from opentelemetry.context import Context, attach
 from opentelemetry.sdk.resources import Resource
@@ -25,6 +24,7 @@ from observability import names
 from observability.announced import announced
 from observability.endpoint import Process, collector
 from observability.lazy_context import LazyContext
+from observability.logger import get_logger
 from observability.otel_spans import Resources, context, of_service, renamed
 from observability.otlp import batches, request_of
 from observability.outlet import BATCH, EVERY_S, Outlet
@@ -58,7 +58,7 @@ class Held(msgspec.Struct):
 
 Told = Story | ReadableSpan
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class Exporter(Protocol):

@@ -35,11 +35,11 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "actors.bus.jetstream": (
         {"actors.bus.jetstream", "actors.clock", "actors.server_time", "actors.settings", "protocol", "observability"}
         | PORTS,
-        {"nats", "msgspec", "structlog"},
+        {"nats", "msgspec"},
     ),
     "actors.bus.memory": (
         {"actors.bus.memory", "protocol", "observability"} | PORTS | VOCABULARY,
-        {"msgspec", "structlog"},
+        {"msgspec"},
     ),
     "actors.supervisor": (
         {
@@ -56,7 +56,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         }
         | PORTS
         | VOCABULARY,
-        {"msgspec", "structlog"},
+        {"msgspec"},
     ),
     "actors.worker": (
         {
@@ -72,7 +72,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         }
         | PORTS
         | VOCABULARY,
-        {"msgspec", "structlog"},
+        {"msgspec"},
     ),
     "actors.people": (
         {
@@ -92,7 +92,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         }
         | PORTS
         | VOCABULARY,
-        {"msgspec", "structlog"},
+        {"msgspec"},
     ),
     "actors.web": (
         {"actors.web", "actors.run_index", "actors.record", "protocol", "observability"} | PORTS | VOCABULARY,
@@ -106,8 +106,8 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "actors.tools": ({"actors.tools", "protocol"}, {"msgspec", "simpleeval"}),
     "actors.toolservers": (
         {"actors.toolservers", "actors.tools.server", "actors.tools.signature", "actors.tools.tool", "actors.clock"}
-        | {"protocol"},
-        {"msgspec", "structlog", "anyio", "mcp", "httpx2", "jsonschema"},
+        | {"protocol", "observability"},
+        {"msgspec", "anyio", "mcp", "httpx2", "jsonschema"},
     ),
     "actors.teams": ({"actors.teams", "actors.tools", "actors.worker.definition", "protocol"}, {"msgspec"}),
 }
@@ -121,6 +121,7 @@ SOLE_IMPORTERS = {
     "rich": "actors.cli",
     "opentelemetry": "observability",
     "prometheus_client": "observability",
+    "structlog": "observability",  # its default prints to stdout; observability.logger is silent in a user's program
 }
 NOBODY_IMPORTS = ("actors.cli", "actors.launcher")
 MAY_IMPORT_THEM = ("actors.cli", "actors.launcher", "actors.client", "actors.__main__")

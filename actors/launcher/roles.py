@@ -14,8 +14,6 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
-import structlog
-
 from actors.bus.jetstream import JetStreamBus, connect
 from actors.clock import SystemClock
 from actors.heartbeat import CardAddress
@@ -34,6 +32,7 @@ from actors.settings import Settings
 from actors.supervisor.supervisor import Supervisor
 from actors.worker.process import WorkerProcess
 from observability import names
+from observability.logger import get_logger
 from observability.logs import configure_logs
 from observability.redaction import learn
 from protocol import streams, subjects
@@ -41,7 +40,7 @@ from protocol.errors import HandoffError, InvalidError, UnreachableError
 
 USAGE, UNREACHABLE, INTERRUPTED = 2, 3, 130
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 def supervisor(settings: Settings, timeout_s: float | None = None) -> int:

@@ -10,14 +10,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import structlog
-
 from actors.clock import Clock, SystemClock
 from actors.model.failure import status_failure
 from actors.model.port import Call, Ready, Reply
 from actors.model.retry import RetryPolicy
 from actors.model.wire import blocks_of, content_of, usage_of, wire_of
 from observability import live
+from observability.logger import get_logger
 from protocol.errors import ModelError
 from protocol.messages import Usage
 
@@ -33,7 +32,7 @@ T = TypeVar("T")
 Answer = dict[str, Any]
 """A message of the model as the provider's own JSON."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 async def warm() -> None:

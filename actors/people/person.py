@@ -9,8 +9,6 @@ import asyncio
 import contextlib
 from typing import Any
 
-import structlog
-
 from actors.bus.port import Bus, Stored
 from actors.clock import Clock
 from actors.heartbeat import CardAddress, Heartbeat
@@ -23,6 +21,7 @@ from actors.worker.definition import Worker
 from actors.worker.queue_length import QueueLength
 from actors.worker.run_end import RunEnd
 from actors.worker.stopping import AT_DEADLINE_S, DROPPED, LATE, unwanted
+from observability.logger import get_logger
 from observability.redaction import redacted
 from protocol import codec, streams, subjects
 from protocol.errors import ConflictError, HandoffError, UndecodableError, UnknownTypeError
@@ -33,7 +32,7 @@ SLOTS = 100
 """A person may have many handoffs lying before them."""
 LONGEST = 1000
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class PersonProcess:

@@ -6,10 +6,9 @@ What is written is compare-and-set, so that of many supervisors only one sends t
 
 import asyncio
 
-import structlog
-
 from actors.bus.port import Bus, Stored
 from actors.clock import Clock
+from observability.logger import get_logger
 from protocol import codec, streams, subjects
 from protocol.errors import ConflictError, UndecodableError
 from protocol.messages import Breaker
@@ -21,7 +20,7 @@ NEW = (Breaker(), 0)
 UNREAD = float("-inf")
 LEVELS = {"closed": 0.0, "half_open": 1.0, "open": 2.0}
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class Breakers:

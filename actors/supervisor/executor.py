@@ -2,8 +2,6 @@
 
 import asyncio
 
-import structlog
-
 from actors.lease import Lease
 from actors.run.decide import decide
 from actors.run.decisions import Append, CallPlanner, CallReplanner, Decision, Dispatch, Finish, WakeAt
@@ -15,6 +13,7 @@ from actors.supervisor.desk import Desk
 from actors.supervisor.journal import Journal
 from actors.supervisor.planner import Workers
 from actors.supervisor.thought import Thought, name_of, thinking
+from observability.logger import get_logger
 from protocol.errors import ConflictError, TooLargeError
 from protocol.events import (
     Approved,
@@ -33,7 +32,7 @@ from protocol.messages import Answer, Plan, Request
 
 LOOK_AGAIN_S = 0.5
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class Executor:

@@ -11,11 +11,10 @@ a supervisor that takes over after this check writes after it too, and so makes 
 import asyncio
 from collections.abc import Awaitable, Callable, Set
 
-import structlog
-
 from actors.bus.port import Bus
 from actors.clock import Clock
 from actors.run.state import RunState
+from observability.logger import get_logger
 from observability.wording import about
 from protocol import codec, streams, subjects
 from protocol.errors import BusError, ConflictError
@@ -26,7 +25,7 @@ RETRY_S = 0.1
 TEXT_CHARS = 200
 MAX_CONFLICTS = 10
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 def entry_of(state: RunState, request: Request, people: Set[str] = frozenset()) -> RunEntry:

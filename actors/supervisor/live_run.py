@@ -2,8 +2,6 @@
 
 import asyncio
 
-import structlog
-
 from actors.bus.port import Stored
 from actors.lease import Lease
 from actors.record import Recorded, understand
@@ -18,6 +16,7 @@ from actors.supervisor.journal import Journal, Reading
 from actors.supervisor.run_errors import AgedOutError, DuplicateError, NewerVersionError, StoppedError, UnrunnableError
 from actors.supervisor.takeover import broken_reason, check_past
 from actors.verdict import Ack, Postpone, Refuse, Retry, Verdict
+from observability.logger import get_logger
 from observability.logs import trace_of
 from observability.redaction import redacted
 from protocol import streams
@@ -32,7 +31,7 @@ GIVE_BACK_S = 1.0
 
 STOPPING = "the supervisor stops"
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class LiveRun:

@@ -5,12 +5,12 @@ import contextlib
 from collections.abc import Callable, Mapping
 
 import msgspec
-import structlog
 
 from actors.bus.port import Bus
 from actors.clock import Clock
 from actors.record import Recorded, complete_run
 from observability import live
+from observability.logger import get_logger
 
 FINISH_S = 2.0
 LONGEST_S = 5.0
@@ -18,7 +18,7 @@ PATIENCE_S = 0.5
 GLANCE_S = 0.02
 LOOKS = 2
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class Story(msgspec.Struct, frozen=True):

@@ -5,7 +5,6 @@ import dataclasses
 from math import inf
 
 import msgspec
-import structlog
 
 from actors import __version__
 from actors.bus.port import Bus, Stored
@@ -32,6 +31,7 @@ from actors.supervisor.synthesizer import Synthesizer
 from actors.verdict import Refuse, Verdict
 from observability import names
 from observability.live import holding_run, watch
+from observability.logger import get_logger
 from observability.redaction import redacted
 from protocol import codec, streams, subjects
 from protocol.errors import BusError
@@ -44,7 +44,7 @@ LONGEST = 1000
 STARTED_BYTES = 2048
 """What the `started` event needs beside the request it carries."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class Supervisor:

@@ -11,12 +11,11 @@ from collections.abc import Callable, Collection
 from contextlib import AbstractAsyncContextManager
 from typing import Any, NoReturn, cast
 
-import structlog
-
 from actors.clock import Clock
 from actors.tools.server import ToolServer
 from actors.toolservers.connection import Connection, LostError, connected
 from actors.toolservers.offer import Offer, taken
+from observability.logger import get_logger
 from protocol.errors import ToolError
 
 FIRST_WAIT_S = 0.2
@@ -27,7 +26,7 @@ LOOK_S = 10.0
 PATIENCE_S = 10.0
 SHOWN = 12
 
-log = structlog.get_logger()
+log = get_logger()
 
 Connect = Callable[[ToolServer], AbstractAsyncContextManager[Connection]]
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 import msgspec
-import structlog
+
+from observability.logger import get_logger
 
 MOST_TOOLS = 128
 LONGEST_DESCRIPTION = 4_000
@@ -12,7 +13,7 @@ LARGEST_SCHEMA = 64 * 1024
 _NOT_AT_THE_TOP = ("oneOf", "anyOf", "allOf")
 """The Messages API refuses these at the top of a schema; the server checks the arguments by them all the same."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class Offer(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import anyio
 import anyio.abc
-import structlog
 
 from actors.tools.server import ToolServer
+from observability.logger import get_logger
 
 if TYPE_CHECKING:
     # Only for the checker: the SDK is there, and loaded, only where a worker lists tool servers.
@@ -33,7 +33,7 @@ GRACE_S = 2.0
 LAST_WORDS = 600
 PIECE = 64 * 1024
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class Life:

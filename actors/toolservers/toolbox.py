@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, overload
 
 import msgspec
-import structlog
 
 from actors.clock import Clock
 from actors.tools.server import ToolServer
@@ -16,10 +15,11 @@ from actors.tools.tool import Tool
 from actors.toolservers.keeper import Keeper
 from actors.toolservers.naming import public_name
 from actors.toolservers.offer import Offer
+from observability.logger import get_logger
 
 START_S = 5.0
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 @dataclass(frozen=True)

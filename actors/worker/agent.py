@@ -3,7 +3,6 @@
 import asyncio
 
 import msgspec
-import structlog
 
 from actors.bus.port import Bus
 from actors.clock import Clock
@@ -35,6 +34,7 @@ from actors.worker.outputs import kept_within
 from actors.worker.prompts import system_prompt, task_prompt
 from actors.worker.takings import losses_since_progress
 from observability import live
+from observability.logger import get_logger
 from protocol import subjects
 from protocol.errors import ModelError, ToolError
 from protocol.messages import Fault, Handoff
@@ -42,7 +42,7 @@ from protocol.steps import ModelCalled, ToolCalled
 
 TOOLS_AT_ONCE = 8
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class Agent:

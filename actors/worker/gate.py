@@ -8,7 +8,6 @@ import asyncio
 from typing import Any
 
 import msgspec
-import structlog
 
 from actors.bus.port import Bus, Stored
 from actors.clock import Clock
@@ -17,13 +16,14 @@ from actors.worker.confirmation import Question, Said, answered, denial, standin
 from actors.worker.ending import Over
 from actors.worker.logbook import Logbook
 from actors.worker.moves import arguments_of
+from observability.logger import get_logger
 from protocol import codec, streams, subjects
 from protocol.controls import Cancel
 from protocol.errors import UndecodableError
 from protocol.messages import Handoff
 from protocol.steps import ConfirmAsked, Confirmed
 
-log = structlog.get_logger()
+log = get_logger()
 
 LOOK_S = 1.0
 """How long the stream is not looked at while nothing is heard: a cancel, too, is noticed within that time."""

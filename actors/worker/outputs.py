@@ -1,10 +1,10 @@
 """The output of a tool as the model sees it: whole if it is short, else its head and where the whole is kept."""
 
 import msgspec
-import structlog
 
 from actors.artifacts import keep_text
 from actors.bus.port import Bus
+from observability.logger import get_logger
 from protocol.errors import BusError
 from protocol.messages import Artifact
 
@@ -14,7 +14,7 @@ ENVELOPE_BYTES = 4096
 ESCAPED = 8
 """A character takes up to 6 bytes of JSON; with this there is room for the rest of the message, too."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 async def kept_within(bus: Bus, name: str, output: str, limit: int, message_bytes: int) -> tuple[str, Artifact | None]:

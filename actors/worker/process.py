@@ -6,7 +6,6 @@ from collections import deque
 from statistics import median
 
 import msgspec
-import structlog
 
 from actors.bus.port import Bus, Stored
 from actors.clock import Clock
@@ -27,6 +26,7 @@ from actors.worker.results import Results
 from actors.worker.stopping import LATE, unwanted
 from actors.worker.takings import losses_if_taken
 from observability import live
+from observability.logger import get_logger
 from observability.logs import trace_of
 from observability.redaction import redacted
 from protocol import codec, streams, subjects
@@ -39,7 +39,7 @@ LONGEST = 1000
 MARK_S = 2.0
 """How long a process that stops waits until the return of a task is stored."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class WorkerProcess:

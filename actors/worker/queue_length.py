@@ -1,12 +1,11 @@
 """The number of messages that wait in the queue of one worker, read again and again beside the heartbeat."""
 
-import structlog
-
 from actors.bus.port import Bus
 from actors.clock import Clock
+from observability.logger import get_logger
 from protocol.streams import Queue
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class QueueLength:

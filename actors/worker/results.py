@@ -1,13 +1,13 @@
 """The Results of one worker process: made from the outcome of a task, and stored once."""
 
 import msgspec
-import structlog
 
 from actors.artifacts import keep_text
 from actors.bus.port import Bus
 from actors.settings import Settings
 from actors.worker.definition import Outcome
 from observability import live
+from observability.logger import get_logger
 from observability.redaction import redacted
 from protocol import codec
 from protocol.errors import ConflictError, TooLargeError
@@ -17,7 +17,7 @@ from protocol.subjects import TaskAddress
 LONGEST = 4000
 MOST_FINDINGS = 20
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class Results:

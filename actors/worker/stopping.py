@@ -2,9 +2,8 @@
 
 from typing import NamedTuple
 
-import structlog
-
 from actors.bus.port import Stored
+from observability.logger import get_logger
 from protocol import codec, subjects
 from protocol.errors import UndecodableError
 from protocol.messages import DEADLINE, Fault, Stop
@@ -18,7 +17,7 @@ LATE = Fault(kind=DEADLINE, message="the deadline passed before the task was don
 AT_DEADLINE_S = 0.5
 """So close to its deadline a run ends by the deadline: the supervisor may know the server's time a moment better."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class Unwanted(NamedTuple):

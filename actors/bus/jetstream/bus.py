@@ -5,7 +5,6 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 import nats.errors
-import structlog
 from nats.aio.msg import Msg
 from nats.js.api import ConsumerInfo
 from nats.js.client import JetStreamContext
@@ -27,6 +26,7 @@ from actors.bus.port import NO_HEADERS, Delivery, Headers, Pull, QueueState, Sto
 from actors.clock import Clock
 from actors.server_time import ServerTime
 from actors.settings import Settings
+from observability.logger import get_logger
 from protocol import streams, subjects
 from protocol.errors import BusError, TooLargeError
 from protocol.streams import Queue
@@ -34,7 +34,7 @@ from protocol.streams import Queue
 CLOSE_S = 2
 ASK_S = 5.0
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class JetStreamBus:

@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 import nats
 import nats.errors
-import structlog
 from nats.js.errors import APIError
 
 from actors.bus.jetstream.bus import JetStreamBus
@@ -15,12 +14,13 @@ from actors.bus.jetstream.jobs import Jobs
 from actors.bus.jetstream.lean_client import LeanClient
 from actors.clock import Clock, SystemClock
 from actors.settings import Settings
+from observability.logger import get_logger
 from protocol.errors import BusError, DeniedError, UnreachableError
 
 TELL_S = 1.0
 PUBLISH_DENIED = re.compile(r'permissions violation for publish to "([^"]+)"', re.IGNORECASE)
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 async def connect(

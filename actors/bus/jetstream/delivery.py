@@ -4,19 +4,19 @@ import asyncio
 
 import msgspec
 import nats.errors
-import structlog
 from nats.aio.msg import Msg
 
 from actors.bus.jetstream.asker import Asker
 from actors.bus.jetstream.lean_client import LeanClient
 from actors.bus.port import NO_HEADERS, Stored
+from observability.logger import get_logger
 
 SURE_S = 2.0
 SURE_TRIES = 5
 
 _encode = msgspec.json.Encoder().encode
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class JetStreamDelivery:

@@ -4,11 +4,10 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
-import structlog
-
+from observability.logger import get_logger
 from observability.logs import trace_of
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class Jobs:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-import structlog
 
 from actors.bus.jetstream import wire
 from actors.bus.jetstream.lean_client import LeanClient
+from observability.logger import get_logger
 from protocol.errors import BusError
 
 SMALLEST_SHARE = 1 / 1024
@@ -23,7 +23,7 @@ API_S = 5.0
 
 _encode = msgspec.json.Encoder().encode
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class NoRoomError(BusError):

@@ -11,13 +11,13 @@ import os
 from collections.abc import Awaitable, Callable
 
 import nats.errors
-import structlog
 from nats.aio.msg import Msg
 
 from actors.bus.jetstream import wire
 from actors.bus.jetstream.jobs import Jobs
 from actors.bus.jetstream.lean_client import LeanClient
 from actors.bus.port import Headers, Stored
+from observability.logger import get_logger
 from protocol import streams, subjects
 from protocol.errors import BusError, ConflictError, DeniedError, FullError
 
@@ -31,7 +31,7 @@ PAUSE_S = 0.1
 """How long to wait after "no responders" or "not ready"."""
 
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class Entry:

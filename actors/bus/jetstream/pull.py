@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import msgspec
 import nats.errors
-import structlog
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
@@ -19,6 +18,7 @@ from actors.bus.jetstream.lean_client import LeanClient
 from actors.bus.jetstream.pulse import Pulse
 from actors.bus.port import Delivery
 from actors.server_time import ServerTime
+from observability.logger import get_logger
 from protocol.errors import BusError
 from protocol.streams import Queue
 
@@ -28,7 +28,7 @@ PAUSE_S = 0.2
 
 _encode = msgspec.json.Encoder().encode
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,15 @@
 import asyncio
 
 import nats.errors
-import structlog
 
 from actors.bus.jetstream.assets import Assets
+from observability.logger import get_logger
 from protocol.errors import BusError
 
 REST_S = 0.5
 """Pause after a failed attempt."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class Restorer:

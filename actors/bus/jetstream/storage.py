@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 import nats.errors
-import structlog
 from nats.js.client import JetStreamContext
 from nats.js.errors import APIError, NotFoundError, ObjectNotFoundError
 from nats.js.object_store import ObjectStore
@@ -18,6 +17,7 @@ from actors.bus.jetstream.lean_client import LeanClient
 from actors.bus.jetstream.reader import Reader
 from actors.bus.jetstream.restorer import Restorer
 from actors.bus.port import StoreState
+from observability.logger import get_logger
 from protocol import streams
 from protocol.errors import BusError
 
@@ -30,7 +30,7 @@ CHUNKS = f"$O.{streams.ARTIFACTS}.C."
 
 _encode = msgspec.json.Encoder().encode
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class ObjectMeta(msgspec.Struct, frozen=True):
