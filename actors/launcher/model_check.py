@@ -2,10 +2,9 @@
 
 import asyncio
 
-import structlog
-
 from actors.model.port import Call, Turn
 from actors.settings import Settings
+from observability.logger import get_logger
 from observability.redaction import redacted
 from protocol.errors import ModelError
 
@@ -22,7 +21,7 @@ SENTENCES = {
     "unreachable": "The model cannot be reached: {why}. Check ANTHROPIC_BASE_URL and that the server runs.",
 }
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 async def check_model(settings: Settings) -> None:

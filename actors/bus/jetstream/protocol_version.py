@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 
 import nats.errors
-import structlog
 
 from actors.bus.jetstream.lean_client import LeanClient
 from actors.bus.jetstream.limits import ask_api
+from observability.logger import get_logger
 from protocol import streams
 from protocol.errors import BusError, InvalidError
 
 NONE = (0, 0)
 """The version of a stream that was made before there were versions."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 def require_known_version(stream: str, metadata: Mapping[str, str]) -> None:
