@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-import structlog
 
 from actors.heartbeat import CardAddress
+from observability.logger import get_logger
 from protocol.errors import HandoffError
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 def write_card_file(path: str, cards: Sequence[CardAddress]) -> None:
