@@ -15,12 +15,10 @@ from actors.clock import Clock
 from actors.tools.server import ToolServer
 from actors.toolservers.connection import Connection, LostError, connected
 from actors.toolservers.offer import Offer, taken
+from actors.toolservers.restart_delay import RestartDelay
 from observability.logger import get_logger
 from protocol.errors import ToolError
 
-FIRST_WAIT_S = 0.2
-LONGEST_WAIT_S = 30.0
-SETTLED_S = 30.0
 LOOK_EVERY_S = 30.0
 LOOK_S = 10.0
 PATIENCE_S = 10.0
@@ -44,6 +42,7 @@ class Keeper:
         self._ready = asyncio.Event()
         self._doubt = asyncio.Event()
         self._busy = 0
+        self._usable = False
         self._why = "it was not reached yet"
         self._lacking = ""
 
@@ -59,16 +58,14 @@ class Keeper:
 
     async def keep(self, connect: Connect = connected) -> None:
         """Look after the server until cancelled."""
-        wait_s = FIRST_WAIT_S
+        delay = RestartDelay()
         while True:
-            began = self._clock.monotonic()
+            began, self._usable = self._clock.monotonic(), False
             self._why = await self._live(connect)
             self.tried.set()
-            if self._clock.monotonic() - began >= SETTLED_S:
-                wait_s = FIRST_WAIT_S
+            wait_s = delay.next(usable=self._usable, lived_s=self._clock.monotonic() - began)
             log.warning("toolserver.lost", server=self.server.name, reason=self._why, again_in_s=wait_s)
             await self._clock.sleep(wait_s)
-            wait_s = min(wait_s * 2, LONGEST_WAIT_S)
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> str:
         """Let the server run the tool; ToolError says what the model should know."""
@@ -77,7 +74,7 @@ class Keeper:
         try:
             return await connection.call(tool, arguments)
         except LostError as error:
-            connection.life.end("it broke off")
+            connection.life.end()
             raise ToolError(
                 f"the tool server {self.server.name} died while this ran: whether it was done is not known"
             ) from error
@@ -112,7 +109,7 @@ class Keeper:
 
     async def _attend(self, connection: Connection) -> NoReturn:
         await self._look(connection)
-        self._connection = connection
+        self._connection, self._usable = connection, True
         self._ready.set()
         self.tried.set()
         log.info("toolserver.ready", server=self.server.name, tools=len(self.offers))

@@ -17,6 +17,7 @@ import anyio
 import anyio.abc
 
 from actors.tools.server import ToolServer
+from actors.toolservers.exit_reason import exit_reason
 from observability.logger import get_logger
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 INHERITED = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
 LONGEST_LINE = 16 * 1024 * 1024
 GRACE_S = 2.0
-LAST_WORDS = 600
+KEPT_ERRORS = 8_000
 PIECE = 64 * 1024
 
 log = get_logger()
@@ -41,13 +42,14 @@ class Life:
 
     def __init__(self) -> None:
         self.ended = asyncio.Event()
-        self.said = ""
+        self.errors = ""
+        self.exit_code: int | None = None
         self.left = False
-        self._reason = ""
+        self._fault = ""
 
-    def end(self, reason: str) -> None:
-        """It is over; the first reason counts."""
-        self._reason = self._reason or reason
+    def end(self, fault: str = "") -> None:
+        """It is over; `fault` is what we hold against the server, if it did not end by itself. The first one counts."""
+        self._fault = self._fault or fault
         self.ended.set()
 
     def leave(self) -> None:
@@ -56,8 +58,8 @@ class Life:
 
     @property
     def why(self) -> str:
-        """Why it ended, with the last that the server said of itself."""
-        return f"{self._reason or 'it ended'}{': ' if self.said else ''}{self.said}"
+        """Why it ended: our fault with it, or its exit code and its last error."""
+        return self._fault or exit_reason(self.exit_code, self.errors)
 
 
 def environment_for(server: ToolServer, ours: Mapping[str, str]) -> dict[str, str]:
@@ -93,7 +95,9 @@ async def piped(server: ToolServer, life: Life) -> "AsyncGenerator[Streams]":
         yield inbox, outbox
     finally:
         life.leave()
-        await _stop(process)
+        await _stop(process, life)
+        # Its standard error is read to the end: the reason for its end stands in the last lines.
+        await asyncio.wait({errors}, timeout=GRACE_S)
         for task in (listening, errors, speaking):
             task.cancel()
         await asyncio.gather(listening, errors, speaking, return_exceptions=True)
@@ -122,7 +126,7 @@ async def _listen(
         except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
             pass
         finally:
-            life.end("it ended")
+            life.end()
     # A server that cannot get rid of what it has to say cannot end either.
     while await process.stdout.read(PIECE):
         pass
@@ -136,21 +140,20 @@ async def _speak(process: Process, to_say: "anyio.abc.ObjectReceiveStream[Sessio
             process.stdin.write(line.encode() + b"\n")
             await process.stdin.drain()
     except (OSError, RuntimeError):
-        life.end("it closed its input")
+        life.end()
 
 
 async def _note_errors(name: str, process: Process, life: Life) -> None:
-    """What the server writes to its standard error: a line of our log each, and the last of it is why it ended."""
+    """Log what the server writes to its standard error, and keep the end of it."""
     assert process.stderr is not None
-    tail = ""
     while chunk := await process.stderr.read(PIECE):
-        tail = (tail + chunk.decode(errors="replace"))[-LAST_WORDS:]
-        log.debug("toolserver.said", server=name, text=chunk.decode(errors="replace"))
-        life.said = tail.strip().rpartition("\n")[2]
+        text = chunk.decode(errors="replace")
+        log.debug("toolserver.said", server=name, text=text)
+        life.errors = (life.errors + text)[-KEPT_ERRORS:]
 
 
-async def _stop(process: Process) -> None:
-    """Close its input, and if it stays, end it and all it started."""
+async def _stop(process: Process, life: Life) -> None:
+    """Close its input, and if it stays, end it and all it started; an exit code counts only if we sent no signal."""
     assert process.stdin is not None
     process.stdin.close()
     for word in (None, signal.SIGTERM, signal.SIGKILL):
@@ -158,7 +161,8 @@ async def _stop(process: Process) -> None:
             _signal(process, word)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(GRACE_S):
-                await process.wait()
+                exit_code = await process.wait()
+                life.exit_code = exit_code if word is None else None
                 break
     _signal(process, signal.SIGKILL)
 

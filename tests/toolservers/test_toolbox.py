@@ -215,11 +215,23 @@ async def test_a_server_that_does_not_start_is_said_to_be_away_and_its_tools_app
         assert await use(box, "desk_add", first=2, second=2) == "4"
 
 
-async def test_why_a_server_is_away_is_said_with_its_own_last_words() -> None:
+async def test_why_a_server_is_away_is_said_with_its_exit_code_and_its_own_last_words() -> None:
     server = ToolServer("desk", command=("python", "-c", "raise SystemExit('no licence found')"), timeout_s=0.2)
     async with borrowed(server) as box:
-        with pytest.raises(ToolError, match="not there now: it ended: no licence found"):
+        with pytest.raises(ToolError, match="not there now: it ended with exit code 1: no licence found"):
             await box.keepers[0].call("add", {})
+
+
+async def test_noise_behind_the_error_of_a_server_is_not_taken_for_the_reason() -> None:
+    script = "echo 'Error: no licence found' >&2; echo 'INFO telemetry was flushed' >&2; echo 'Node.js v24' >&2; exit 3"
+    async with borrowed(ToolServer("desk", command=("sh", "-c", script))) as box:
+        assert box.trouble().endswith("is not there: it ended with exit code 3: Error: no licence found")
+
+
+async def test_a_server_that_is_killed_is_said_to_be() -> None:
+    script = "echo 'listening on stdio' >&2; kill -KILL $$"
+    async with borrowed(ToolServer("desk", command=("sh", "-c", script))) as box:
+        assert box.trouble().endswith("is not there: it was ended by SIGKILL")
 
 
 async def test_a_command_that_does_not_exist_does_not_keep_the_worker_from_starting() -> None:
