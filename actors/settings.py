@@ -1,16 +1,15 @@
 """Settings: one frozen Struct, read once from mappings that are passed in; every fault is told at once."""
 
-import re
 import tomllib
 from collections.abc import Mapping
 from datetime import timedelta
 from math import inf
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 
+from actors.secret_values import bus_secrets, webhook_secrets
 from protocol import streams
 from protocol.errors import InvalidError
 from protocol.messages import Budget
@@ -28,9 +27,6 @@ TRUST = "HANDOFF_TRUST"
 """The one variable of this form that is no setting: it trusts the configuration file, so the file cannot set it."""
 
 GIB = 1024**3
-TOKEN_LENGTH = 16
-"""A part of an address from this length on is taken for a token."""
-
 DAY_S = 86_400.0
 LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
 BUDGETS = {"budget_tokens", "budget_steps", "budget_usd"}
@@ -194,10 +190,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     @property
     def secrets(self) -> tuple[str, ...]:
         """Values that no log may show: the key, the password or token of a bus address, and the webhook."""
-        found = [self.anthropic_api_key, *_secrets_of_webhook(self.webhook_url)]
-        for url in self.nats_url.split(","):
-            user, _, password = url.partition("://")[2].rpartition("@")[0].partition(":")
-            found.append(password or user)
+        found = [self.anthropic_api_key, *bus_secrets(self.nats_url), *webhook_secrets(self.webhook_url)]
         return tuple(secret for secret in found if secret)
 
     @property
@@ -209,15 +202,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def outlet(self) -> tuple[Path, str]:
         """Where tools put the messages that they send, and the address they post them to, if any."""
         return Path(self.outbox).expanduser() if self.outbox else self.home_dir / "outbox", self.webhook_url
-
-
-def _secrets_of_webhook(url: str) -> list[str]:
-    """The whole address, because it grants access by itself, and its long parts, which errors may show alone."""
-    parts = urlsplit(url)
-    if not parts.path.strip("/") and not parts.query:
-        return []
-    pieces = re.split(r"[/?&=]", f"{parts.path}?{parts.query}")
-    return [url, *(piece for piece in pieces if len(piece) >= TOKEN_LENGTH)]
 
 
 def read_settings(
