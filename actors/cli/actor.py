@@ -1,6 +1,7 @@
 """`handoff supervisor`, `handoff worker` and `handoff model`: one actor, in the foreground."""
 
 from pathlib import Path
+from typing import Unpack
 
 import click
 
@@ -36,9 +37,11 @@ def worker(place: Place, names: tuple[str, ...], data: Path | None) -> int:
 @click.option("--port", type=int, default=0, help="Where to listen; a free port without it.")
 @click.option("--script", type=click.Path(path_type=Path), help="Answer by this script before the rules.")
 @click.option("--requests", type=click.Path(path_type=Path), help="Write every request to this file.")
+@click.option("--profile", default="", help="Be as strict as this model: sonnet-5-5, haiku-5-5, opus-5-5, unknown ...")
 @placed
-def model(place: Place, host: str, port: int, script: Path | None, requests: Path | None) -> int:
+def model(place: Place, **options: Unpack[roles.ModelOptions]) -> int:
     """Be the offline model: a local server that speaks the Messages API. Prints its address."""
+    port, host = options["port"], options["host"]
     if fault := ports.fault(port, host):
         raise InvalidError([f"port {port} of {host} {fault}: choose another one, or leave it out"])
-    return roles.model(place.reading_settings(), port, script, requests, host)
+    return roles.model(place.reading_settings(), options)

@@ -12,12 +12,11 @@ import sys
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from actors.bus.jetstream import JetStreamBus, connect
 from actors.clock import SystemClock
 from actors.heartbeat import CardAddress
-from actors.launcher import port as ports
 from actors.launcher.card_file import write_card_file
 from actors.launcher.equipping import equipped, require_servers
 from actors.launcher.finding import find_workers
@@ -53,19 +52,28 @@ def worker(settings: Settings, targets: Sequence[str], timeout_s: float | None =
     return _run("worker " + " ".join(targets), settings, lambda stop: _work(settings, targets, stop, timeout_s))
 
 
-def model(
-    settings: Settings,
-    port: int = 0,
-    script: Path | None = None,
-    requests: Path | None = None,
-    host: str = ports.HOST,
-) -> int:
+class ModelOptions(TypedDict):
+    """How to serve the offline model. A profile makes it as strict as that model; `requests` is its log."""
+
+    host: str
+    port: int
+    script: Path | None
+    requests: Path | None
+    profile: str
+
+
+def model(settings: Settings, options: ModelOptions) -> int:
     """Be the offline model."""
     from actors.model_server.scripted import Script
-    from actors.model_server.serve import offline_server
+    from actors.model_server.serve import offline_server, strict
 
-    rules = script or Script(delay_s=settings.offline_delay_s)
-    server = offline_server(host=host, port=port, script=rules, log=requests)
+    server = offline_server(
+        host=options["host"],
+        port=options["port"],
+        script=options["script"] or Script(delay_s=settings.offline_delay_s),
+        log=options["requests"],
+        policy=strict(options["profile"]) if options["profile"] else None,
+    )
     return _run("model", settings, lambda stop: _serve_model(server, stop))
 
 

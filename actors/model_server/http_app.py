@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from starlette.applications import Starlette
@@ -12,95 +12,103 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from actors.model_server.offline import NAME
-from actors.model_server.offline.request import Asked, RequestError, read_request
-from actors.model_server.offline.turn import Spoken, input_tokens, message
+from actors.model_server import reply
+from actors.model_server.api_error import KINDS, ApiError, error_body
+from actors.model_server.checks.limits import input_tokens
+from actors.model_server.format_requests import as_prose, as_text, role_of
+from actors.model_server.intake import Incoming, Policy, admit, admit_leniently, known_profile
+from actors.model_server.model_info import model_info
+from actors.model_server.offline import NAME, turn
+from actors.model_server.offline.request import Asked
+from actors.model_server.offline.turn import Spoken
 from actors.model_server.prompt_cache import PromptCache
+from actors.model_server.reaction import Mishap, React
 from actors.model_server.request_log import Entry, RequestLog
 from actors.model_server.sse import error_event, events
 
-_LARGEST_BODY = 32 * 1024 * 1024
-_KINDS = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    403: "permission_error",
-    404: "not_found_error",
-    405: "invalid_request_error",
-    413: "request_too_large",
-    429: "rate_limit_error",
-    504: "timeout_error",
-    529: "overloaded_error",
-}
+LENIENT = Policy()
 
 
-class Mishap(msgspec.Struct, frozen=True, kw_only=True):
-    """What goes wrong with an answer, on purpose; nothing by default."""
-
-    delay_s: float = 0.0
-    status: int = 0
-    error: str = ""
-    message: str = ""
-    retry_after_s: float | None = None
-    cut: Literal["", "end", "drop"] = ""
-    stall_s: float = 0.0
-    error_event: str = ""
-
-
-class Reaction(msgspec.Struct, frozen=True, kw_only=True):
-    """What the server does about a request: what it says, and what goes wrong."""
-
-    spoken: Spoken
-    mishap: Mishap = Mishap()
+def create_app(react: React, log: RequestLog, cache: PromptCache, policy: Policy = LENIENT) -> Starlette:
+    """The application that answers every request with what `react` makes of it, as strictly as the policy says."""
+    server = _Server(react, log, cache, policy)
+    routes = [
+        Route("/v1/messages", server.messages, methods=["POST"]),
+        Route("/v1/messages/count_tokens", server.count, methods=["POST"]),
+        Route("/v1/models/{model:path}", server.model, methods=["GET"]),
+        Route("/", _health, methods=["GET", "HEAD"]),
+    ]
+    handlers = {ApiError: _refused, HTTPException: _refused, Exception: _broken}
+    return Starlette(routes=routes, exception_handlers=handlers)
 
 
-React = Callable[[Asked], Reaction]
+class _Server:
+    """The routes of the Messages API."""
 
+    def __init__(self, react: React, log: RequestLog, cache: PromptCache, policy: Policy) -> None:
+        self._react = react
+        self._log = log
+        self._cache = cache
+        self._policy = policy
 
-def create_app(react: React, log: RequestLog, cache: PromptCache) -> Starlette:
-    """The application that answers every request with what `react` makes of it."""
-
-    async def messages(request: Request) -> Response:
-        body = await request.body()
+    async def messages(self, request: Request) -> Response:
+        """Answer a conversation."""
+        raw = await request.body()
         try:
-            asked = _checked(body)
-        except HTTPException as error:
-            return _error(error.status_code, error.detail, entry=log.refused(error.status_code, error.detail))
-        entry = log.asked(asked)
-        reaction = react(asked)
+            asked, answer = self._admit(raw, request)
+        except ApiError as error:
+            return _error(error, self._log.refused(error.status, error.message))
+        entry = self._log.asked(asked, role_of(asked))
+        reaction = self._react(asked)
         mishap = reaction.mishap
         if await _gone(request.receive, mishap.delay_s):
-            log.ended(entry, "gone", 0)
+            self._log.ended(entry, "gone", 0)
             return _Nothing()
         if mishap.status:
-            log.ended(entry, "answered", mishap.status)
-            return _error(mishap.status, mishap.message, entry=entry, mishap=mishap)
-        return _Answer(asked, message(reaction.spoken, asked, cache.count(asked)), mishap, (log, entry))
-
-    async def count(request: Request) -> Response:
+            self._log.ended(entry, "answered", mishap.status)
+            return _error(_made_to_fail(mishap), entry, mishap.error)
         try:
-            asked = _checked(await request.body(), counting=True)
-        except HTTPException as error:
-            return _error(error.status_code, error.detail)
-        return _json({"input_tokens": input_tokens(asked)})
+            message = answer(reaction.spoken)
+        except ApiError as error:
+            self._log.ended(entry, "answered", error.status)
+            return _error(error, entry)
+        return _Answer(asked, message, mishap, (self._log, entry))
 
-    async def health(_: Request) -> Response:
-        return _json({"status": "ok", "model": NAME})
+    async def count(self, request: Request) -> Response:
+        """Count the tokens of a request, which gets the same checks as a conversation."""
+        raw = await request.body()
+        try:
+            if self._policy.strict:
+                found = admit(raw, request.headers, self._policy, counting=True)
+                return _json({"input_tokens": input_tokens(found.body, found.profile)})
+            asked, _ = admit_leniently(raw, counting=True)
+        except ApiError as error:
+            return _error(error)
+        return _json({"input_tokens": turn.input_tokens(asked)})
 
-    routes = [
-        Route("/v1/messages", messages, methods=["POST"]),
-        Route("/v1/messages/count_tokens", count, methods=["POST"]),
-        Route("/", health, methods=["GET", "HEAD"]),
-    ]
-    return Starlette(routes=routes, exception_handlers={HTTPException: _refused, Exception: _broken})
+    async def model(self, request: Request) -> Response:
+        """Describe a model."""
+        name = str(request.path_params["model"])
+        if self._policy.profile is not None and not self._policy.profile.checks_requests:
+            raise ApiError(404, "Not Found")
+        return _json(model_info(name, self._policy.profile or known_profile(name)))
+
+    def _admit(self, raw: bytes, request: Request) -> tuple[Asked, Callable[[Spoken], dict[str, Any]]]:
+        """The request as the rules see it, and how an answer to it is written."""
+        if not self._policy.strict:
+            asked, body = admit_leniently(raw)
+            return asked, lambda spoken: turn.message(as_text(spoken, body), asked, self._cache.count(asked))
+        incoming = admit(raw, request.headers, self._policy)
+        return incoming.asked, lambda spoken: self._write(spoken, incoming)
+
+    def _write(self, spoken: Spoken, incoming: Incoming) -> dict[str, Any]:
+        counted = self._cache.count_request(incoming.body, incoming.profile)
+        said = as_text(spoken, incoming.body) if incoming.profile.formats else as_prose(spoken, incoming.body)
+        return reply.message(said, incoming, counted)
 
 
-def _checked(body: bytes, *, counting: bool = False) -> Asked:
-    if len(body) > _LARGEST_BODY:
-        raise HTTPException(413, "Request exceeds the maximum size")
-    try:
-        return read_request(body, counting=counting)
-    except RequestError as error:
-        raise HTTPException(400, str(error)) from error
+async def _health(_: Request) -> Response:
+    return _json({"status": "ok", "model": NAME})
 
 
 async def _gone(receive: Receive, seconds: float) -> bool:
@@ -169,13 +177,16 @@ def _json(value: Any, status: int = 200, headers: dict[str, str] | None = None) 
     return Response(msgspec.json.encode(value), status, headers, "application/json")
 
 
-def _error(status: int, text: str, *, entry: Entry | None = None, mishap: Mishap | None = None) -> Response:
-    kind = (mishap.error if mishap else "") or _KINDS.get(status, "api_error")
-    headers = {"request-id": _request_id(entry)}
-    if mishap and mishap.retry_after_s is not None:
-        headers["retry-after"] = f"{mishap.retry_after_s:g}"
-    error = {"type": kind, "message": text or f"made to fail with {kind}"}
-    return _json({"type": "error", "error": error, "request_id": headers["request-id"]}, status, headers)
+def _made_to_fail(mishap: Mishap) -> ApiError:
+    headers = {} if mishap.retry_after_s is None else {"retry-after": f"{mishap.retry_after_s:g}"}
+    kind = mishap.error or KINDS.get(mishap.status, "api_error")
+    return ApiError(mishap.status, mishap.message or f"made to fail with {kind}", headers=headers)
+
+
+def _error(error: ApiError, entry: Entry | None = None, kind: str = "") -> Response:
+    number = _request_id(entry)
+    body = error_body(kind or KINDS.get(error.status, "api_error"), error.message, number)
+    return Response(body, error.status, {**error.headers, "request-id": number}, "application/json")
 
 
 def _request_id(entry: Entry | None) -> str:
@@ -183,9 +194,10 @@ def _request_id(entry: Entry | None) -> str:
 
 
 async def _refused(_: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    return _error(status, str(getattr(error, "detail", error)))
+    if isinstance(error, HTTPException):
+        return _error(ApiError(error.status_code, error.detail))
+    return _error(error if isinstance(error, ApiError) else ApiError(500, str(error)))
 
 
 async def _broken(_: Request, error: Exception) -> Response:
-    return _error(500, f"the offline model failed: {type(error).__name__}: {error}")
+    return _error(ApiError(500, f"the offline model failed: {type(error).__name__}: {error}"))

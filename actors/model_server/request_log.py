@@ -31,10 +31,10 @@ class RequestLog:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a", encoding="utf-8")
 
-    def asked(self, asked: Asked) -> Entry:
+    def asked(self, asked: Asked, role: str) -> Entry:
         """Note that a request came in."""
         self._count += 1
-        entry = Entry(n=self._count, role=asked.role, model=asked.model, key=asked.key)
+        entry = Entry(n=self._count, role=role, model=asked.model, key=asked.key)
         self._write(entry, "asked", turns=len(asked.messages), stream=asked.stream, last=asked.user_texts[-1])
         return entry
 

@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from actors.model_server.http_app import Mishap, Reaction
+from actors.model_server.format_requests import answer, role_of
 from actors.model_server.offline.request import Asked
-from actors.model_server.offline.rules import speak
 from actors.model_server.offline.turn import Spoken, ToolCall, tool_turn
+from actors.model_server.reaction import Mishap, Reaction
 from protocol.errors import InvalidError
 
 
@@ -30,7 +30,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     Without `text`, `tool_use` or `plan` the offline rules give the answer that the mishap happens to.
     """
 
-    role: Literal["planner", "worker", "synthesizer", "other"] | None = None
+    role: Literal["planner", "worker", "synthesizer", "refiner", "judge", "report", "other"] | None = None
     contains: str = ""
     turns: int | None = None
     times: int | None = None
@@ -38,6 +38,9 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     tool_use: list[ScriptedTool] = []
     plan: dict[str, Any] | None = None
     stop_reason: str = ""
+    refusal_category: str | None = None
+    thinking: str = ""
+    thinking_tokens: int | None = None
     model: str = ""
     status: int = 0
     error: str = ""
@@ -50,7 +53,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     def matches(self, asked: Asked) -> bool:
         """Whether the rule is meant for this request; `contains` looks at the system prompt and the last user turn."""
-        if self.role is not None and self.role != asked.role:
+        if self.role is not None and self.role not in (asked.role, role_of(asked)):
             return False
         if self.turns is not None and self.turns != len(asked.messages):
             return False
@@ -79,9 +82,9 @@ class Scripted:
                 self._used[at] += 1
                 return Reaction(spoken=_spoken(rule, asked), mishap=_mishap(rule, self._script.delay_s))
         if self._script.strict:
-            reason = f"no rule of the script matches this {asked.role} request: {asked.user_texts[-1][:200]}"
+            reason = f"no rule of the script matches this {role_of(asked)} request: {asked.user_texts[-1][:200]}"
             return Reaction(spoken=Spoken(), mishap=Mishap(status=500, message=reason))
-        return Reaction(spoken=speak(asked), mishap=Mishap(delay_s=self._script.delay_s))
+        return Reaction(spoken=answer(asked), mishap=Mishap(delay_s=self._script.delay_s))
 
 
 def read_script(path: Path) -> Script:
@@ -126,12 +129,15 @@ def _spoken(rule: Rule, asked: Asked) -> Spoken:
     elif rule.text is not None or rule.tool_use:
         spoken = tool_turn([ToolCall(use.name, use.input) for use in rule.tool_use], rule.text or "")
     else:
-        spoken = speak(asked)
+        spoken = answer(asked)
     return Spoken(
         text=spoken.text,
         calls=spoken.calls,
         stop_reason=rule.stop_reason or spoken.stop_reason,
         model=rule.model or spoken.model,
+        thinking=rule.thinking,
+        thinking_tokens=rule.thinking_tokens,
+        refusal_category=rule.refusal_category,
     )
 
 

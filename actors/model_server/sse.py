@@ -27,12 +27,15 @@ def events(message: dict[str, Any]) -> Iterator[bytes]:
     yield event("ping")
     for index, block in enumerate(message["content"]):
         yield from _block_events(index, block)
-    delta = {"stop_reason": message["stop_reason"], "stop_sequence": message["stop_sequence"]}
-    yield event("message_delta", delta=delta, usage={"output_tokens": usage["output_tokens"]})
+    delta = {name: message.get(name) for name in ("stop_reason", "stop_sequence", "stop_details")}
+    yield event("message_delta", delta=delta, usage=_cumulative(usage))
     yield event("message_stop")
 
 
 def _block_events(index: int, block: dict[str, Any]) -> Iterator[bytes]:
+    if block["type"] == "thinking":
+        yield from _thinking_events(index, block)
+        return
     if block["type"] == "tool_use":
         kind, field, whole = "input_json_delta", "partial_json", msgspec.json.encode(block["input"]).decode()
         yield event("content_block_start", index=index, content_block={**block, "input": {}})
@@ -43,3 +46,21 @@ def _block_events(index: int, block: dict[str, Any]) -> Iterator[bytes]:
         piece = {"type": kind, field: whole[at : at + PIECE]}
         yield event("content_block_delta", index=index, delta=piece)
     yield event("content_block_stop", index=index)
+
+
+def _thinking_events(index: int, block: dict[str, Any]) -> Iterator[bytes]:
+    """Thinking that is not shown has no delta but that of its signature."""
+    yield event("content_block_start", index=index, content_block={**block, "thinking": "", "signature": ""})
+    whole = cast("str", block["thinking"])
+    for at in range(0, len(whole), PIECE):
+        yield event(
+            "content_block_delta", index=index, delta={"type": "thinking_delta", "thinking": whole[at : at + PIECE]}
+        )
+    yield event("content_block_delta", index=index, delta={"type": "signature_delta", "signature": block["signature"]})
+    yield event("content_block_stop", index=index)
+
+
+def _cumulative(usage: dict[str, Any]) -> dict[str, Any]:
+    """The counts that the last event repeats."""
+    names = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    return {name: usage[name] for name in (*names, "output_tokens_details") if name in usage}

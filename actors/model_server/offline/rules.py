@@ -2,7 +2,6 @@
 
 from xml.sax.saxutils import unescape
 
-from actors.model_server.http_app import Reaction
 from actors.model_server.offline.figures import numbers
 from actors.model_server.offline.planner import plan
 from actors.model_server.offline.request import Asked
@@ -12,6 +11,7 @@ from actors.model_server.offline.synthesizer import synthesize
 from actors.model_server.offline.turn import Spoken, ToolCall, text_turn, tool_turn
 from actors.model_server.offline.words import shortened
 from actors.model_server.offline.worker import work
+from actors.model_server.reaction import Reaction
 
 
 def speak(asked: Asked) -> Spoken:

@@ -28,6 +28,9 @@ class Spoken(msgspec.Struct, frozen=True, kw_only=True):
     calls: Sequence[ToolCall] = ()
     stop_reason: str = ""
     model: str = NAME
+    thinking: str = ""
+    thinking_tokens: int | None = None
+    refusal_category: str | None = None
 
 
 def text_turn(text: str) -> Spoken:
