@@ -252,7 +252,7 @@ class RunEntry(Message, frozen=True, kw_only=True):
 class Card(Message, frozen=True, kw_only=True):
     """What a live worker says of itself, again and again while it lives. `person` says that a human answers.
 
-    `trouble` is what it lacks to do its work well, in words for a person; empty if nothing.
+    `kind` is agent, function, person, team or factory; older versions leave it empty. `trouble` is what it lacks.
     """
 
     worker: str
@@ -268,6 +268,7 @@ class Card(Message, frozen=True, kw_only=True):
     version: str = ""
     person: bool = False
     trouble: str = ""
+    kind: str = ""
 
 
 class SupervisorCard(Message, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import sys
+from collections.abc import Awaitable, Callable
 from typing import TypedDict, Unpack
 
 import click
@@ -31,6 +32,7 @@ from actors.people.person import PersonProcess
 from actors.settings import Settings
 from actors.supervisor.roster import read_cards
 from actors.worker.definition import Worker
+from protocol import streams
 from protocol.errors import InvalidError
 from protocol.ids import token_fault
 from protocol.messages import ResultStatus
@@ -81,9 +83,11 @@ def inbox(place: Place, **options: Unpack[Options]) -> int:
     name = _check(options["name"], options)
     given = _given(options)
     if given is not None:
-        return look(place, lambda bus: _give(_inbox(bus, settings, name), given, who(options["by"])))
+        by = who(options["by"])
+        return look(place, lambda bus: _checked(bus, settings, name, lambda inbox: _give(inbox, given, by)))
     if options["listing"] or options["as_json"]:
-        return look(place, lambda bus: _list(_inbox(bus, settings, name), as_json=options["as_json"]))
+        as_json = options["as_json"]
+        return look(place, lambda bus: _checked(bus, settings, name, lambda inbox: _list(inbox, as_json=as_json)))
     return interruptible(lambda interrupt: _attend(place, settings, options, interrupt))
 
 
@@ -104,6 +108,21 @@ def _check(name: str, options: Options) -> str:
 
 def _inbox(bus: JetStreamBus, settings: Settings, name: str) -> Inbox:
     return Inbox(bus, settings.team, name)
+
+
+async def _checked(bus: JetStreamBus, settings: Settings, name: str, work: Callable[[Inbox], Awaitable[int]]) -> int:
+    """Do something with the inbox of a person that the team has; InvalidError with its persons if it has no such."""
+    cards = await read_cards(bus, settings.team)
+    defined = find_team(settings).workers if is_defined(settings) else ()
+    people = {card.worker for _, card in cards if card.person} | {worker.name for worker in defined if worker.person}
+    if name not in people:
+        programs = {card.worker for _, card in cards} | {worker.name for worker in defined}
+        queue = streams.task_queue(settings.team, name, settings.ack_wait)
+        if name in programs or await bus.queue_state(queue) is None:
+            known = ", ".join(sorted(people)) or "none"
+            fault = f"team {settings.team!r} has no person {name!r} (persons: {known})"
+            raise InvalidError([f"{fault}: `handoff inbox --as {name}` without further options makes you one"])
+    return await work(_inbox(bus, settings, name))
 
 
 def _given(options: Options) -> tuple[str, ResultStatus, str] | None:

@@ -15,7 +15,7 @@ from actors.clock import SystemClock
 from actors.launcher.roles import model_for
 from actors.model.price import price_usd
 from actors.settings import Settings
-from actors.supervisor.planner import planner_for
+from actors.supervisor.planner import Choice, planner_for
 from actors.supervisor.roster import Roster
 from protocol.events import Planned, PlanRejected
 from protocol.messages import Request
@@ -62,7 +62,7 @@ async def _planned(bus: JetStreamBus, settings: Settings, request: Request) -> P
     async with model_for(settings) as model:
         planner = planner_for(model, settings, price_usd)
         for _ in range(settings.plan_tries):
-            outcome = await planner.plan(request, workers, faults)
+            outcome = await planner.plan(request, Choice(workers=workers), faults)
             if isinstance(outcome, Planned) or outcome.hopeless:
                 return outcome
             faults = outcome.faults

@@ -81,7 +81,7 @@ def story_of(run: str, record: list[Recorded], limits: Limits) -> Story | None:
         plan=state.plan,
         tasks=tuple(_task(task, states.get(name), progress) for name, task in state.tasks.items()),
         refused_plans=tuple(rejection.faults for rejection in state.rejections),
-        waits=tuple(sorted(state.waits)),
+        waits=tuple(state.waits),
         revisions=_revisions(state, record),
         usage=state.answer.usage if state.answer else state.spent,
         spending=(state.answer.spending if state.answer else {}) or state.spending,

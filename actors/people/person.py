@@ -165,6 +165,7 @@ class PersonProcess:
             queue=self._queue_length.pending,
             fallback=self.worker.fallback,
             person=True,
+            kind="person",
             trouble=redacted(codec.writable(self._runner.trouble))[:LONGEST],
         )
 

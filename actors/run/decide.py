@@ -84,7 +84,8 @@ def _towards_a_plan(state: RunState, request: Request, now: float, view: View) -
         faults = plan_faults(request.plan, state.limits.request_tasks)
         if faults:
             return [_refuse(faults)]
-        return [Append(Planned(plan=request.plan, estimate=own_estimate(request, request.plan, view.costs)))]
+        estimate = own_estimate(request, request.plan, view.costs, view.modelless)
+        return [Append(Planned(plan=request.plan, estimate=estimate))]
     if hopeless or tries >= state.limits.plan_tries:
         return [Finish(answer_of(state, now))]
     return [CallPlanner(state.rejections[-1].faults if state.rejections else ())]

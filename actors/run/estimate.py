@@ -4,7 +4,7 @@ The price is a range between one short call for each task and a long conversatio
 decide by, not a bound. A price that is not known makes the whole unknown, never 0.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
@@ -32,17 +32,20 @@ Costs = Mapping[str, Cost]
 UNKNOWN: Costs = {}
 
 
-def planned_estimate(plan: Plan, costs: Costs = UNKNOWN) -> Estimate:
-    """What a planner's plan comes to: its own call, the tasks, and the synthesis."""
-    return _estimate(plan, (PLANNER, SYNTHESIZER), costs)
+def planned_estimate(plan: Plan, costs: Costs = UNKNOWN, modelless: Collection[str] = ()) -> Estimate:
+    """What a planner's plan comes to: its own call, the tasks, and the synthesis.
+
+    `modelless` names the workers that call no model: functions and persons.
+    """
+    return _estimate(plan, (PLANNER, SYNTHESIZER), costs, modelless)
 
 
-def own_estimate(request: Request, plan: Plan, costs: Costs = UNKNOWN) -> Estimate:
-    """What the plan that came with a request comes to: nobody has to plan, and perhaps nobody has to write."""
-    return _estimate(plan, (SYNTHESIZER,) if request.synthesis else (), costs)
+def own_estimate(request: Request, plan: Plan, costs: Costs = UNKNOWN, modelless: Collection[str] = ()) -> Estimate:
+    """What the plan that came with a request comes to: no planner's call, and without synthesis no writer's."""
+    return _estimate(plan, (SYNTHESIZER,) if request.synthesis else (), costs, modelless)
 
 
-def _estimate(plan: Plan, roles: Sequence[str], costs: Costs) -> Estimate:
+def _estimate(plan: Plan, roles: Sequence[str], costs: Costs, modelless: Collection[str]) -> Estimate:
     levels = _levels(plan)
     whom = [*(task.worker for task in plan.tasks), *roles]
     known = [costs[name] for name in whom if name in costs]
@@ -51,7 +54,7 @@ def _estimate(plan: Plan, roles: Sequence[str], costs: Costs) -> Estimate:
         tasks=len(plan.tasks),
         critical_path=max(levels, default=0),
         widest=max((levels.count(number) for number in set(levels)), default=0),
-        model_calls=len(whom),
+        model_calls=sum(name not in modelless for name in whom),
         usd_low=round(sum(cost.low for cost in known), 6) if priced else None,
         usd_high=round(sum(cost.high for cost in known), 6) if priced else None,
     )

@@ -2,6 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
+import msgspec
+
 from actors.run.vagueness import vagueness
 from protocol.ids import RUN_RULE, is_run_id, token_fault
 from protocol.messages import Budget, Plan, Request, Task
@@ -10,6 +12,13 @@ LEAST_TOKENS = 500
 """A task that spends less than this cannot even be read by a model."""
 
 MOST, LONGEST = 100, 600
+
+
+class Known(msgspec.Struct, frozen=True, kw_only=True):
+    """The workers that a plan may name, and those that exist but may not be named: their circuit breaker is open."""
+
+    workers: Collection[str]
+    shunned: Collection[str] = ()
 
 
 def few(sentences: Sequence[str]) -> list[str]:
@@ -30,8 +39,10 @@ def request_faults(request: Request) -> list[str]:
     return faults
 
 
-def plan_faults(plan: Plan, most_tasks: int, workers: Collection[str] | None = None) -> list[str]:
-    """Why this plan must not run; with `workers`, also whom it names in vain."""
+def plan_faults(
+    plan: Plan, most_tasks: int, workers: Collection[str] | None = None, shunned: Collection[str] = ()
+) -> list[str]:
+    """Why this plan must not run; with `workers`, also which tasks are for workers that cannot be had."""
     if not plan.tasks:
         return ["the plan has no tasks"]
     if len(plan.tasks) > most_tasks:
@@ -39,20 +50,18 @@ def plan_faults(plan: Plan, most_tasks: int, workers: Collection[str] | None = N
     faults = _id_faults(plan.tasks)
     faults += _dependency_faults(plan.tasks)
     if workers is not None:
-        faults += unknown_workers(plan, workers)
+        faults += unknown_workers(plan, workers, shunned)
     if circle := find_cycle(plan.tasks):
         faults.append("the tasks wait for each other in a circle: " + " → ".join(circle))
     return few(faults)
 
 
-def planner_faults(
-    plan: Plan, most_tasks: int, workers: Collection[str], budget: Budget, kept: Collection[str] = ()
-) -> list[str]:
+def planner_faults(plan: Plan, most_tasks: int, known: Known, budget: Budget, kept: Collection[str] = ()) -> list[str]:
     """Why a planner's plan must not run: all of the above, and what only a planner can be held to.
 
     The words of tasks that are `kept` from a plan before are not the planner's: perhaps a client wrote them.
     """
-    faults = plan_faults(plan, most_tasks, workers)
+    faults = plan_faults(plan, most_tasks, known.workers, known.shunned)
     for task in plan.tasks:
         if task.id in kept:
             continue
@@ -72,15 +81,19 @@ def named(plan: Plan) -> set[str]:
     return {task.worker for task in plan.tasks} | {task.fallback for task in plan.tasks if task.fallback is not None}
 
 
-def unknown_workers(plan: Plan, workers: Collection[str]) -> list[str]:
-    """Which tasks name a worker that nobody knows."""
-    known = ", ".join(sorted(workers)) or "none"
+def unknown_workers(plan: Plan, workers: Collection[str], shunned: Collection[str] = ()) -> list[str]:
+    """Which tasks name a worker that does not exist, or one in `shunned`, whose circuit breaker is open."""
+    known = ", ".join(sorted(set(workers))) or "none"
+    resting = "has failed too often lately and gets no tasks for a while (its circuit breaker is open)"
     faults: list[str] = []
     for task in plan.tasks:
         if task.worker not in workers:
-            faults.append(f"task {task.id!r} is for {task.worker!r}, and there is no such worker (known: {known})")
+            why = f"which {resting}; available" if task.worker in shunned else "and there is no such worker (known"
+            end = "" if task.worker in shunned else ")"
+            faults.append(f"task {task.id!r} is for {task.worker!r}, {why}: {known}{end}")
         if task.fallback is not None and task.fallback not in workers:
-            faults.append(f"task {task.id!r} has the fallback {task.fallback!r}, and there is no such worker")
+            why = f"which {resting}" if task.fallback in shunned else "and there is no such worker"
+            faults.append(f"task {task.id!r} has the fallback {task.fallback!r}, {why}")
     return few(faults)
 
 

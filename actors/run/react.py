@@ -30,13 +30,14 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     """What a decision may know of the world beside the run: who is there, whom not to trust now, what it would cost.
 
     `fallbacks` names who else could do the work of a worker, by its card. `shunned` are the workers whose breaker is
-    open; `probe_at` tells for each of them when it gets its next task, as a probe.
+    open; `probe_at` tells for each of them when it gets its next task, as a probe. `modelless` call no model.
     """
 
     fallbacks: Mapping[str, str] = {}
     shunned: frozenset[str] = frozenset()
     probe_at: Mapping[str, float] = {}
     alive: frozenset[str] = frozenset()
+    modelless: frozenset[str] = frozenset()
     costs: Costs = UNKNOWN_COSTS
 
 

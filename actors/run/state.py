@@ -57,7 +57,7 @@ class RunState:
         self.controls_done = 0
         self.why_replan: list[str] = []
         self.replan_failed = False
-        self.waits: set[str] = set()
+        self.waits: dict[str, None] = {}  # in the order in which they were stored
         self.cancel_asked: Cancel | None = None
         self.cancelled: Cancelled | None = None
         self.expired: Expired | None = None
@@ -142,7 +142,7 @@ class RunState:
                 if self.expired is None:
                     self.expired, self.expired_at = message, at
             case Waiting():
-                self.waits.add(message.reason)
+                self.waits.setdefault(message.reason)
                 self.controls_done = max(self.controls_done, message.control)
             case _:
                 pass  # steps are the worker's own affair, and so is what a person says about its tools

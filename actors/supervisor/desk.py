@@ -21,17 +21,17 @@ from actors.run.state import RunState
 from actors.settings import Settings
 from actors.supervisor.breakers import Breakers
 from actors.supervisor.judge import Judge
-from actors.supervisor.planner import Planner
+from actors.supervisor.planner import Choice, Planner
 from actors.supervisor.pricing import Pricing
 from actors.supervisor.refiner import Refiner
-from actors.supervisor.roster import Roster
+from actors.supervisor.roster import Roster, modelless
 from actors.supervisor.synthesizer import Synthesizer
 from observability import span_ids
 from observability.context import traceparent
 from protocol import codec, streams, subjects
 from protocol.events import Approved, Event, GaveUp, Rerouted, Started, Waiting
 from protocol.ids import RunId
-from protocol.messages import Answer, Artifact, Card, Handoff, Plan, Request, Result, Stop
+from protocol.messages import Answer, Artifact, Handoff, Plan, Request, Result, Stop
 from protocol.subjects import TaskAddress
 
 ENVELOPE_BYTES = 16 * 1024
@@ -83,13 +83,15 @@ class Desk:
             probe_at=probe_at,
             alive=frozenset(live),
             costs=self.pricing.at_a_guess(live),
+            modelless=modelless(live),
         )
 
-    async def planners_choice(self) -> dict[str, list[Card]]:
+    async def planners_choice(self) -> Choice:
         """The live workers that a planner may choose from: not those whose breaker is open."""
         shunned = await self.breakers.shunned()
         live = await self.roster.live(fresh=True)
-        return {name: cards for name, cards in live.items() if name not in shunned} or live
+        trusted = {name: cards for name, cards in live.items() if name not in shunned}
+        return Choice(workers=trusted, shunned=shunned) if trusted else Choice(workers=live)
 
     async def whom_nobody_knows(self, plan: Plan) -> list[str]:
         """Which tasks of a plan are for somebody who is not here and never was, a sentence each."""

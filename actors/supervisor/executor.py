@@ -1,6 +1,7 @@
 """Carries out what was decided about one run: writes Events, hands out tasks, starts calls of a model."""
 
 import asyncio
+from time import gmtime, strftime
 
 from actors.lease import Lease
 from actors.run.decide import decide
@@ -11,7 +12,7 @@ from actors.run.stored_time import needs_stored_time
 from actors.supervisor.alarm import Alarm
 from actors.supervisor.desk import Desk
 from actors.supervisor.journal import Journal
-from actors.supervisor.planner import Workers
+from actors.supervisor.planner import Choice
 from actors.supervisor.thought import Thought, name_of, thinking
 from observability.logger import get_logger
 from protocol.errors import ConflictError, TooLargeError
@@ -89,15 +90,15 @@ class Executor:
         name = name_of(thought)
         if name in self.calls or self._desk.stopping.is_set():
             return
-        workers: Workers = {}
+        choice = Choice(workers={})
         if isinstance(thought, CallPlanner | CallReplanner):
-            workers = await self._desk.planners_choice()
-            if not workers:
-                await self.wait_because(f"no worker of team {self._desk.team!r} is alive")
+            choice = await self._desk.planners_choice()
+            if not choice.workers:
+                await self.wait_because(f"no worker of team {self._desk.team!r} is alive: the run waits {self._until}")
                 return
         if not self._lease.certain:
             await self.journal.check()
-        work = thinking(thought, self._desk, self._request, self.state, workers)
+        work = thinking(thought, self._desk, self._request, self.state, choice)
         task = self.calls[name] = asyncio.create_task(work())
         task.add_done_callback(lambda _: self.alarm.ring())
 
@@ -124,7 +125,7 @@ class Executor:
     async def _dispatch(self, dispatch: Dispatch) -> None:
         breakers = self._desk.breakers
         if breakers.is_known(dispatch.worker) and not await breakers.admit(dispatch.worker):
-            await self.wait_because(f"{dispatch.worker} has failed too often lately: its tasks wait")
+            await self.wait_because(f"{dispatch.worker} has failed too often lately: its tasks wait {self._until}")
             return
         handoff = await self._desk.handoff(self.state, self._request, dispatch)
         if not self._lease.fresh:  # what came before in this round may have taken long
@@ -146,7 +147,7 @@ class Executor:
             return True
         if self._desk.bus.now() < self.state.started_at + self._desk.settings.card_ttl_s:
             names = sorted(named(plan) - self._desk.roster.known)
-            await self.wait_because(f"no worker called {', '.join(names)} is known yet")
+            await self.wait_because(f"no worker called {', '.join(names)} is known yet: the run waits {self._until}")
         else:
             await self.append(PlanRejected(faults=tuple(faults)))
             self.alarm.ring()
@@ -158,6 +159,11 @@ class Executor:
         if reason not in self.state.waits:
             log.warning("run.waiting", run=self._request.id, reason=reason)
             await self.append(Waiting(reason=reason), wait=False)
+
+    @property
+    def _until(self) -> str:
+        """The end of a wait, for people. The time of day, because a reason is stored and read later."""
+        return f"until the deadline at {strftime('%H:%M:%S', gmtime(self.state.deadline))} UTC at the latest"
 
     async def finish(self, answer: Answer) -> None:
         """Store the end of the run."""
@@ -187,7 +193,7 @@ class Executor:
         """Write down which tasks wait for a worker that is not alive."""
         wanted = {task.worker for task in self.state.handed}
         for name in sorted(wanted - set(await self._desk.roster.live())):
-            await self.wait_because(f"no {name} is alive: its tasks wait")
+            await self.wait_because(f"no {name} is alive: its tasks wait {self._until}")
 
     def check_handoffs(self) -> None:
         """Raise the error of a handoff that could not be stored."""

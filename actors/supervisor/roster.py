@@ -1,6 +1,6 @@
 """The roster: who is alive, and who has ever been."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -35,6 +35,16 @@ def troubles(cards: Iterable[tuple[str, Card]]) -> list[str]:
     """What the workers say they lack, a line for each kind and lack."""
     told = [f"{card.worker} (team {team!r}): {card.trouble}" for team, card in cards if card.trouble]
     return list(dict.fromkeys(told))
+
+
+def calls_model(card: Card) -> bool:
+    """True if a task at this worker costs a model call. For a card without a kind its model tells."""
+    return card.kind not in ("function", "person") if card.kind else bool(card.model)
+
+
+def modelless(workers: Mapping[str, Sequence[Card]]) -> frozenset[str]:
+    """The kinds whose tasks cost no model call."""
+    return frozenset(name for name, cards in workers.items() if not any(calls_model(card) for card in cards))
 
 
 class Roster:

@@ -13,7 +13,7 @@ from actors.run.decisions import (
 )
 from actors.run.state import RunState
 from actors.supervisor.desk import Desk
-from actors.supervisor.planner import Workers
+from actors.supervisor.planner import Choice
 from actors.token_feed import TokenFeed
 from observability import live
 from protocol import subjects
@@ -35,9 +35,9 @@ def name_of(thought: Thought) -> str:
             return type(thought).__name__
 
 
-def thinking(thought: Thought, desk: Desk, request: Request, state: RunState, workers: Workers) -> Thinking:
+def thinking(thought: Thought, desk: Desk, request: Request, state: RunState, choice: Choice) -> Thinking:
     """How a thought is carried out, once it is paid for."""
-    work = _thinking(thought, desk, request, state, workers)
+    work = _thinking(thought, desk, request, state, choice)
     role, which, epoch = *_number(thought, state), state.epoch
 
     async def think() -> Event:
@@ -64,12 +64,12 @@ def _number(thought: Thought, state: RunState) -> tuple[str, tuple[str | int, ..
             return "judge", (state.thoughts["judge"] + 1,)
 
 
-def _thinking(thought: Thought, desk: Desk, request: Request, state: RunState, workers: Workers) -> Thinking:
+def _thinking(thought: Thought, desk: Desk, request: Request, state: RunState, choice: Choice) -> Thinking:
     match thought:
         case CallPlanner(faults):
-            return lambda: desk.planner.plan(request, workers, faults)
+            return lambda: desk.planner.plan(request, choice, faults)
         case CallReplanner(reasons):
-            return lambda: desk.planner.replan(state, workers, reasons)
+            return lambda: desk.planner.replan(state, choice, reasons)
         case CallRefiner(task, not_before):
             return lambda: desk.refiner.refine(request.id, state.tasks[task], not_before)
         case CallCondenser(key, results):

@@ -221,6 +221,7 @@ class WorkerProcess:
             p50_s=round(median(self._seconds), 6) if self._seconds else 0.0,
             fallback=self.worker.fallback,
             trouble=self._trouble(),
+            kind="function" if self.worker.run else "agent",
         )
 
     def _trouble(self) -> str:

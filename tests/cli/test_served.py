@@ -87,3 +87,18 @@ def test_the_doctor_names_teams_with_workers_and_no_supervisor(here: Here, serve
     (row,) = [row for row in found if row["name"] == "supervisors" and "lonely" in row["found"]]
     assert row["state"] == "warn"
     assert "lonely" in here("workers", "--nats", server.url).err
+
+
+@pytest.mark.parametrize("more", [("--list",), ("--json",), ("--answer", "abcd/t", "yes")])
+def test_the_inbox_of_a_person_that_the_team_does_not_have_is_refused_with_those_it_has(
+    here: Here, server: NatsServer, more: tuple[str, ...]
+) -> None:
+    for name, person in (("counsel", True), ("clerk", False)):
+        card = codec.encode(Card(worker=name, instance="one", person=person))
+        on(server, lambda bus, card=card, name=name: bus.put_card(subjects.card("firm", name, "one"), card))
+    place = ("--team", "firm", "--nats", server.url)
+    for name in ("nobody", "clerk"):
+        ended = here("inbox", "--as", name, *more, *place)
+        assert ended.code == 2, name
+        assert "counsel" in ended.err
+    assert here("inbox", "--as", "counsel", "--list", *place).code == 0

@@ -12,7 +12,7 @@ from actors.record import Entry, Recorded
 from actors.run.limits import Limits
 from protocol import subjects
 from protocol.controls import Cancel
-from protocol.events import Finished, Planned, Replanned, Started
+from protocol.events import Finished, Planned, Replanned, Started, Waiting
 from protocol.messages import (
     Answer,
     Breaker,
@@ -166,3 +166,15 @@ def test_a_kind_that_nobody_trusts_is_listed_even_if_nobody_is_of_it() -> None:
         ["b", "h-1", "0/1", "closed"],
         ["c", "nobody alive", "", "open since 5s"],
     ]
+
+
+def test_waits_are_shown_in_the_order_in_which_they_began() -> None:
+    started = Started(epoch=1, supervisor="s", request=Request(id=RUN, text="x"), request_seq=1)
+    events: list[Entry] = [started, *(Waiting(reason=reason) for reason in ("zebra", "ant", "zebra", "mole"))]
+    record = [
+        Recorded(subject=f"handoff.run.{RUN}.log", seq=number, time=float(number), message=event)
+        for number, event in enumerate(events, 1)
+    ]
+    story = story_of(RUN, record, Limits())
+    assert story is not None
+    assert story.waits == ("zebra", "ant", "mole")

@@ -3,6 +3,7 @@ from run.folding import a_task
 from actors.run.estimate import PLANNER, SYNTHESIZER, Cost, own_estimate, planned_estimate
 from actors.settings import Settings
 from actors.supervisor.pricing import Pricing, nobody_knows
+from actors.supervisor.roster import modelless
 from protocol.messages import Card, Plan, Request, Usage
 
 DIAMOND = Plan(tasks=(a_task("a"), a_task("b", "a"), a_task("c", "a", worker="v"), a_task("d", "b", "c")))
@@ -25,6 +26,24 @@ def test_a_plan_is_measured_before_it_runs() -> None:
 def test_a_plan_of_ones_own_needs_no_planner_and_perhaps_no_writer() -> None:
     assert own_estimate(Request(), DIAMOND).model_calls == 5
     assert own_estimate(Request(synthesis=False), DIAMOND).model_calls == 4
+
+
+def test_functions_and_persons_are_counted_as_tasks_and_not_as_model_calls() -> None:
+    found = planned_estimate(DIAMOND, modelless={"w"})
+    assert (found.tasks, found.model_calls) == (4, 3), "the planner, c at v, and the synthesizer"
+    assert own_estimate(Request(synthesis=False), DIAMOND, modelless={"w", "v"}).model_calls == 0
+
+
+def test_the_card_tells_whether_a_worker_calls_a_model() -> None:
+    kinds = {
+        "agent": Card(worker="agent", instance="i", kind="agent", model="m"),
+        "function": Card(worker="function", instance="i", kind="function"),
+        "person": Card(worker="person", instance="i", kind="person", person=True),
+        "team": Card(worker="team", instance="i", kind="team"),
+        "older": Card(worker="older", instance="i", model="m"),
+        "older-function": Card(worker="older-function", instance="i"),
+    }
+    assert modelless({name: [card] for name, card in kinds.items()}) == {"function", "person", "older-function"}
 
 
 def test_the_price_is_a_range_where_every_price_is_known() -> None:

@@ -8,8 +8,8 @@ from run.folding import RUN, a_task, begun, handed_out, result_of
 from actors.model.port import Call, Reply
 from actors.run.state import RunState
 from actors.settings import Settings
-from actors.supervisor.planner import planner_for
-from protocol.events import Planned, ReplanFailed, Replanned
+from actors.supervisor.planner import Choice, planner_for
+from protocol.events import Planned, PlanRejected, ReplanFailed, Replanned
 from protocol.messages import Card, Plan, Request, Usage
 
 WORKERS = {"w": [Card(worker="w", instance="i")]}
@@ -41,7 +41,8 @@ def under_way() -> RunState:
 
 
 async def revised(*tasks: dict[str, Any]) -> Replanned | ReplanFailed:
-    return await planner_for(Says(*tasks), Settings()).replan(under_way(), WORKERS, ("it is a setting",))
+    planner = planner_for(Says(*tasks), Settings())
+    return await planner.replan(under_way(), Choice(workers=WORKERS), ("it is a setting",))
 
 
 async def test_the_words_of_a_client_are_kept_as_they_are() -> None:
@@ -58,3 +59,16 @@ async def test_new_work_is_held_to_the_rules_of_a_planner() -> None:
         "task 'ops' has no success criterion",
         "task 'ops' is vague",
     ]
+
+
+async def test_a_worker_whose_breaker_is_open_is_not_called_unknown() -> None:
+    choice = Choice(workers=WORKERS, shunned=frozenset({"shaky"}))
+    task = NEW | {"worker": "shaky", "fallback": "ghost"}
+    planner = planner_for(Says(task), Settings())
+    for event in (await planner.replan(under_way(), choice, ("x",)), await planner.plan(Request(text="t"), choice, ())):
+        assert isinstance(event, ReplanFailed | PlanRejected)
+        shaky, ghost = event.faults
+        assert "'shaky'" in shaky
+        assert "breaker is open" in shaky
+        assert "no such worker" not in shaky
+        assert "no such worker" in ghost
