@@ -37,6 +37,7 @@ __all__ = [
     "ConflictError",
     "DeclinedError",
     "DeniedError",
+    "Fault",
     "FencedError",
     "FullError",
     "Handoff",
@@ -58,6 +59,7 @@ __all__ = [
     "UnknownTypeError",
     "UnreachableError",
     "UnservedError",
+    "Usage",
     "Worker",
     "__version__",
     "tool",
@@ -71,7 +73,7 @@ if TYPE_CHECKING:
     from actors.tools.server import ToolServer
     from actors.tools.tool import tool
     from actors.worker.definition import Outcome, Worker
-    from protocol.messages import Answer, Artifact, Budget, Handoff, Plan, Request, Result, Task
+    from protocol.messages import Answer, Artifact, Budget, Fault, Handoff, Plan, Request, Result, Task, Usage
 else:
     # Hidden from type checkers, to whom a module with `__getattr__` has every name, the misspelled ones included.
     _MODULES = {
@@ -80,6 +82,7 @@ else:
         "Budget": "protocol.messages",
         "CallKey": "actors.tools.given",
         "Client": "actors.client",
+        "Fault": "protocol.messages",
         "Handoff": "protocol.messages",
         "Outcome": "actors.worker.definition",
         "Plan": "protocol.messages",
@@ -89,6 +92,7 @@ else:
         "Task": "protocol.messages",
         "Team": "actors.teams.team",
         "ToolServer": "actors.tools.server",
+        "Usage": "protocol.messages",
         "Worker": "actors.worker.definition",
         "tool": "actors.tools.tool",
     }
