@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
+from time import gmtime, strftime
 from typing import Any
 
 import pytest
@@ -16,8 +17,8 @@ from actors.worker.definition import Work, Worker
 from actors.worker.process import WorkerProcess
 from protocol import codec, streams, subjects
 from protocol.controls import Approve, Reject
-from protocol.events import Event, Finished, Planned, Started
-from protocol.ids import new_run_id
+from protocol.events import Event, Finished, Planned, Started, Waiting
+from protocol.ids import RunId, new_run_id
 from protocol.messages import Answer, Card, Handoff, Plan, Request, Result, Task, Usage
 from protocol.subjects import TaskAddress
 
@@ -315,3 +316,18 @@ async def test_a_plan_with_a_fallback_that_nobody_knows_is_refused(world: World)
     answer = await world.answer(run)
     assert answer.status == "failed"
     assert "task 'a' has the fallback 'ghost', and there is no such worker" in answer.text
+
+
+async def test_a_run_that_waits_for_a_worker_says_why_and_until_when_within_seconds(world: World) -> None:
+    world.start(lambda handoff: "done")
+    run = new_run_id()
+    plan = Plan(tasks=(Task(id="a", worker="poet", intent="write"),))
+    await world.ask(Request(id=run, plan=plan, synthesis=False, deadline_s=60))
+    await world.clock.advance(3)
+    (waiting,) = (event for event in world.log(run) if isinstance(event, Waiting))
+    started = world.server.stream(streams.RUNS).read(subjects.log(RunId(run)), 0)[0].time
+    assert "poet" in waiting.reason
+    assert strftime("%H:%M:%S", gmtime(started + 60)) in waiting.reason
+    answer = await world.answer(run)
+    assert answer.status == "failed"
+    assert "poet" in answer.text
