@@ -16,7 +16,7 @@ COMPILE := $(LOCK)/bin/uv pip compile --quiet --universal --python-version 3.11 
 # Four questions at once, then a document made of them. The offline model takes its time, as a real one would.
 DEMO := "Which region grew fastest in 2025? What do customers say about the charging failures? What do competitors charge? How many support tickets did each product have? Then write a one-page brief and check its figures."
 
-.PHONY: demo test check soak bench format lock clean help
+.PHONY: demo test check soak mutants bench format lock clean help
 
 help: ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -34,6 +34,9 @@ check: $(VENV)/.ready-dev ## lint, format, types
 
 soak: $(VENV)/.ready-dev ## the simulation with new seeds, for ten minutes or ARGS="--minutes 60 --seeds 5000 --from 1"
 	@PYTHONHASHSEED=0 $(BIN)/python tests/simulation/soak.py $(ARGS)
+
+mutants: $(VENV)/.ready-dev ## plant deliberate bugs one after the other, which tests must find; one kind of them: ARGS="outbox"
+	@$(BIN)/python tests/mutants/run.py $(ARGS)
 
 bench: $(VENV)/.ready-dev ## figures, each beside a thin JetStream round trip in the same run
 	@$(BIN)/python -m benchmarks $(ARGS)

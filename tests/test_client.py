@@ -99,6 +99,18 @@ async def test_an_answer_that_was_not_republished_is_found_in_the_stream(place: 
         assert waiting.result().text == "42"
 
 
+async def test_an_answer_that_was_missed_while_the_connection_was_lost_is_read_at_once(place: Place) -> None:
+    async with Client(place.bus, settings=SETTINGS, clock=place.clock) as client:
+        waiting = asyncio.create_task(client.run(place.run).answer())
+        await place.clock.advance(100)
+        place.bus.lost()
+        await place.log_event(Finished(answer=Answer(run=place.run, status="complete", text="42")))
+        await place.clock.advance(0.1)
+        place.bus.back()
+        assert await place.clock.advance_until(waiting.done, 0.5)
+        assert waiting.result().text == "42"
+
+
 async def test_an_answer_that_is_there_already_needs_no_news(place: Place) -> None:
     await place.log_event(Finished(answer=Answer(run=place.run, status="complete", text="42")))
     async with Client(place.bus, settings=SETTINGS, clock=place.clock) as client:

@@ -13,7 +13,7 @@ from actors.settings import Settings
 from actors.supervisor.roster import read_cards
 from actors.worker.definition import Worker
 from actors.worker.process import WorkerProcess
-from protocol import codec
+from protocol import codec, streams, subjects
 from protocol.errors import BusError, DeniedError
 from protocol.ids import RunId
 from protocol.messages import Card, Handoff
@@ -109,6 +109,17 @@ async def test_a_process_reads_no_queue_but_its_own(stage: Stage) -> None:
     stage.start()
     await stage.clock.advance(10)
     assert stage.bus.listings == 0
+
+
+async def test_a_card_is_written_at_once_when_the_connection_is_back(stage: Stage) -> None:
+    stage.start()
+    await stage.clock.advance(1.5)
+    stage.bus.lost()
+    stage.server.drop_card(streams.WORKERS, subjects.card("default", "w", "w1"))
+    assert await stage.cards() == []
+    stage.bus.back()
+    await stage.clock.advance(0.1)
+    assert len(await stage.cards()) == 1
 
 
 async def test_a_card_says_how_many_tasks_wait(stage: Stage) -> None:

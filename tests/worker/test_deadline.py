@@ -140,6 +140,17 @@ async def test_a_task_that_comes_too_late_fails_by_its_deadline(world: World, ki
     assert world.unsettled() == 0
 
 
+async def test_a_task_that_comes_too_late_is_not_begun_while_another_is_under_way(world: World) -> None:
+    world.takes_s = 10.0
+    world.start()
+    await world.hand_out(deadline_s=100.0)
+    assert await world.clock.advance_until(lambda: world.began == 1, 10)
+    world.address = TaskAddress(world.address.run, "default", "w", "late", 1)
+    await world.hand_out(deadline_s=-1.0)
+    result, _ = await world.result(within_s=1.0)
+    assert (result.status, world.began) == ("failed", 1)
+
+
 @WRONG
 async def test_a_function_is_stopped_at_its_deadline(world: World, wrong_by_s: float) -> None:
     world.takes_s = 1000.0
