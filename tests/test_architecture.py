@@ -119,6 +119,7 @@ SOLE_IMPORTERS = {
     "click": "actors.cli",
     "uvicorn": "actors.listening",
     "rich": "actors.cli",
+    "prompt_toolkit": "actors.cli",
     "opentelemetry": "observability",
     "prometheus_client": "observability",
     "structlog": "observability",  # its default prints to stdout; observability.logger is silent in a user's program

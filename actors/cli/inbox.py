@@ -14,12 +14,12 @@ from actors.cli.given import read_text
 from actors.cli.inbox_talk import Talk
 from actors.cli.inbox_words import as_data, left
 from actors.cli.interrupt import Interrupt, interruptible
-from actors.cli.line_reader import LineReader
 from actors.cli.looking import look
 from actors.cli.options import Place, json_option, placed
 from actors.cli.paper import Paper
 from actors.cli.review import change_in_editor
 from actors.cli.terminal import table, tell, write_json
+from actors.cli.typed_lines import TypedLines, typed_lines
 from actors.cli.waiting import tell_waiting
 from actors.cli.who import who
 from actors.cli.wording import age
@@ -172,28 +172,29 @@ async def _attend(place: Place, settings: Settings, options: Options, interrupt:
         paper = Paper(is_terminal=is_terminal)
         talk = Talk(_inbox(bus, settings, name), paper, clock, who(options["by"]))
         stop = asyncio.Event()
-        async with asyncio.TaskGroup() as group:
-            group.create_task(process.run(stop))
-            hint = ": type a number to read one, ? for help, q to leave" if is_terminal else ""
-            tell(f"inbox of {name} in team {settings.team!r}{hint}")
-            await talk.begin()
-            watch = group.create_task(talk.watch(bus, settings, name))
-            await interrupt.before(serve := group.create_task(_serve(talk, is_terminal=is_terminal)))
-            for task in (watch, serve):
-                task.cancel()
-            paper.end()
-            stop.set()
+        hint = ": type a number to read one, ? for help, q to leave" if is_terminal else ""
+        tell(f"inbox of {name} in team {settings.team!r}{hint}")
+        with typed_lines(is_terminal=is_terminal) as lines:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(process.run(stop))
+                await talk.begin()
+                watch = group.create_task(talk.watch(bus, settings, name))
+                serve = group.create_task(_serve(talk, lines, is_terminal=is_terminal))
+                await interrupt.before(serve)
+                for task in (watch, serve):
+                    task.cancel()
+                stop.set()
     return COMPLETE
 
 
-async def _serve(talk: Talk, *, is_terminal: bool) -> None:
+async def _serve(talk: Talk, lines: TypedLines, *, is_terminal: bool) -> None:
     """Take what is typed; where nobody types any more, but at no terminal, the inbox stays open."""
 
     async def change(data: bytes) -> bytes:
         return await change_in_editor(data, "answer.md")
 
     with contextlib.suppress(EOFError):
-        await talk.serve(LineReader(sys.stdin.fileno()), change)
+        await talk.serve(lines, change)
         return
     if not is_terminal:
         await asyncio.Event().wait()

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from actors.bus.port import Bus
 from actors.cli.inbox_words import HELP, Typed, news, row, understand, whole
-from actors.cli.line_reader import LineReader
 from actors.cli.paper import Paper
 from actors.cli.review import Change
 from actors.cli.terminal import table
+from actors.cli.typed_lines import TypedLines
 from actors.cli.wording import count
 from actors.clock import Clock
 from actors.people.inbox import ASKS, Inbox
@@ -22,6 +22,7 @@ from protocol.subjects import TaskAddress
 
 HEADERS = ["", "ref", "since", "left", "intent"]
 END = "."
+PROMPT = "> "
 
 
 class Talk:
@@ -70,13 +71,10 @@ class Talk:
                 if number not in self._open and item.address not in self._given:
                     self._paper.say(f"{number} is not open any more: {await self._inbox.fate(item.address)}")
 
-    async def serve(self, lines: LineReader, change: Change) -> None:
+    async def serve(self, lines: TypedLines, change: Change) -> None:
         """Do what is typed, until the person leaves or there is nothing more to read."""
         while True:
-            self._paper.prompt("> ")
-            line = await lines.line()
-            self._paper.prompt("")
-            typed = understand(line)
+            typed = understand(await lines.line(PROMPT))
             if typed is None:
                 self._paper.say("type a number, `a N TEXT`, `d N REASON`, `m N QUESTION`, or ? for help")
             elif typed.verb == "quit":
@@ -87,7 +85,7 @@ class Talk:
                 except InvalidError as error:
                     self._paper.say("\n".join(error.faults))
 
-    async def _do(self, typed: Typed, lines: LineReader, change: Change) -> None:
+    async def _do(self, typed: Typed, lines: TypedLines, change: Change) -> None:
         match typed.verb:
             case "list":
                 await self.refresh()
@@ -122,12 +120,14 @@ class Talk:
         else:
             self._paper.say(f"{number} {item.ref}: somebody was first, {await self._inbox.fate(item.address)}")
 
-    async def _several(self, lines: LineReader) -> str:
+    async def _several(self, lines: TypedLines) -> str:
         said: list[str] = []
         self._paper.say(f"your answer, ended by a line of one dot ({END} alone: never mind)")
-        while (line := await lines.line()) != END:
-            said.append(line)
-        return "\n".join(said)
+        while True:
+            for line in (await lines.line()).split("\n"):
+                if line == END:
+                    return "\n".join(said)
+                said.append(line)
 
     async def _edited(self, change: Change) -> str:
         self._paper.put_away()

@@ -16,7 +16,7 @@ class LineReader:
         mode = os.fstat(file).st_mode
         self._can_wait = os.isatty(file) or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
-    async def line(self) -> str:
+    async def line(self, prompt: str = "") -> str:  # noqa: ARG002  a pipe shows no prompt
         """The next line, without its end."""
         while b"\n" not in self._held:
             data = await self._read()

@@ -1,19 +1,16 @@
-"""The paper that a talk is written on: lines on standard output; on a terminal, a prompt that stays below them."""
+"""Writes the lines of a conversation to standard output, and holds them back while an editor has the terminal."""
 
 import shutil
 import sys
 
 from actors.cli.terminal import clean, one_line, wrapped, write
 
-CLEAR = "\r\x1b[K"
-
 
 class Paper:
-    """Puts lines above the prompt, and keeps them while somebody else has the terminal."""
+    """Writes lines, fitted to the terminal if there is one."""
 
     def __init__(self, *, is_terminal: bool) -> None:
         self._is_terminal = is_terminal
-        self._prompt = ""
         self._away = False
         self._kept: list[str] = []
 
@@ -22,10 +19,7 @@ class Paper:
         if self._away:
             self._kept.append(text)
             return
-        if self._prompt:
-            sys.stdout.write(CLEAR)
         write(wrapped(clean(text), self._width) if self._is_terminal else text)
-        sys.stdout.write(self._prompt)
         sys.stdout.flush()
 
     def say_briefly(self, text: str) -> None:
@@ -36,24 +30,12 @@ class Paper:
     def _width(self) -> int:
         return shutil.get_terminal_size().columns
 
-    def prompt(self, text: str) -> None:
-        """Show that a line is waited for; empty: not any more."""
-        self._prompt = text if self._is_terminal else ""
-        sys.stdout.write(self._prompt)
-        sys.stdout.flush()
-
-    def end(self) -> None:
-        """Leave the line of the prompt, if there is one."""
-        if self._prompt:
-            sys.stdout.write("\n")
-        self._prompt = ""
-
     def put_away(self) -> None:
-        """Leave the terminal to somebody else."""
+        """Leave the terminal to another program."""
         self._away = True
 
     def bring_back(self) -> None:
-        """Take it back, with what was said meanwhile."""
+        """Take the terminal back, and write what was said meanwhile."""
         self._away = False
         kept, self._kept = self._kept, []
         for text in kept:

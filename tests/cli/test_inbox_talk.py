@@ -11,7 +11,7 @@ from waiting import LIMIT_S
 from actors.bus.memory import MemoryBus, MemoryServer
 from actors.cli.inbox_talk import Talk
 from actors.cli.line_reader import LineReader
-from actors.cli.paper import CLEAR, Paper
+from actors.cli.paper import Paper
 from actors.clock import SystemClock
 from actors.people.inbox import Inbox
 from actors.settings import Settings
@@ -27,11 +27,11 @@ SETTINGS = Settings(poll_s=0.02)
 class Room:
     """An inbox with handoffs in it, and a person who has typed everything in advance."""
 
-    def __init__(self, bus: MemoryBus) -> None:
+    def __init__(self, bus: MemoryBus, *, is_terminal: bool = False) -> None:
         self.bus = bus
         self.run = RunId(new_run_id())
         self.inbox = Inbox(bus, "default", "counsel")
-        self.talk = Talk(self.inbox, Paper(is_terminal=False), SystemClock(), "ada")
+        self.talk = Talk(self.inbox, Paper(is_terminal=is_terminal), SystemClock(), "ada")
         self.edited = b""
 
     async def hand_out(self, *names: str) -> None:
@@ -54,13 +54,13 @@ class Room:
         try:
             os.write(writing, "".join(f"{line}\n" for line in lines).encode())
             os.close(writing)
-            await self.talk.serve(LineReader(reading), self._change)
+            await self.talk.serve(LineReader(reading), self.change)
         except EOFError:
             pass
         finally:
             os.close(reading)
 
-    async def _change(self, data: bytes) -> bytes:
+    async def change(self, data: bytes) -> bytes:
         return self.edited
 
     async def outcome(self, name: str) -> tuple[str, str, str] | None:
@@ -168,16 +168,33 @@ async def test_a_file_and_nothing_at_all_can_be_read_too(tmp_path: Path) -> None
         os.close(nothing)
 
 
-def test_lines_go_above_the_prompt_and_wait_while_an_editor_has_the_terminal(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_lines_wait_while_an_editor_has_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     paper = Paper(is_terminal=True)
-    paper.prompt("> ")
     paper.say("news")
-    assert capsys.readouterr().out == f"> {CLEAR}news\n> "
-    paper.prompt("")
+    assert capsys.readouterr().out == "news\n"
     paper.put_away()
     paper.say("later")
     assert capsys.readouterr().out == ""
     paper.bring_back()
     assert capsys.readouterr().out == "later\n"
+
+
+class Pasted:
+    """A terminal where several lines are pasted at once."""
+
+    def __init__(self, *texts: str) -> None:
+        self._texts = list(texts)
+
+    async def line(self, prompt: str = "") -> str:
+        if not self._texts:
+            raise EOFError
+        return self._texts.pop(0)
+
+
+async def test_a_pasted_text_is_one_answer_with_its_lines(room: Room) -> None:
+    await room.hand_out("one", "two")
+    await room.talk.begin()
+    with pytest.raises(EOFError):
+        await room.talk.serve(Pasted("a 1 first\nsecond", "a 2", "third\nfourth\n.\n"), room.change)
+    assert await room.outcome("one") == ("completed", "first\nsecond", "ada")
+    assert await room.outcome("two") == ("completed", "third\nfourth", "ada")
