@@ -85,6 +85,11 @@ def run_work(run: str, kind: Work) -> str:
     return f"handoff.run.{run}.{kind}.>"
 
 
+def all_run_work(run: str) -> str:
+    """All Handoffs, Steps and Results of a run: everything but its log and its Controls."""
+    return f"handoff.run.{run}.*.>"
+
+
 def work(kind: Work, address: TaskAddress) -> str:
     """The subject of one Handoff, Step or Result."""
     run, team, worker, task, attempt = address
@@ -123,6 +128,7 @@ def all_results(team: str) -> str:
 
 ALL_CONTROLS = "handoff.stored.*.control"
 ALL_LOGS = "handoff.stored.*.log"
+ALL_RUN_LOGS = "handoff.run.*.log"
 
 
 def falls_under(subject: str, pattern: str) -> bool:

@@ -48,6 +48,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
             "actors.runner",
             "actors.dead_letter",
             "actors.record",
+            "actors.storage",
             "actors.token_feed",
             "actors.verdict",
             "actors.model.structured",

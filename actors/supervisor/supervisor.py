@@ -26,9 +26,10 @@ from actors.supervisor.pricing import Price, Pricing, nobody_knows
 from actors.supervisor.refiner import Refiner
 from actors.supervisor.role import Role
 from actors.supervisor.roster import Roster
+from actors.supervisor.storage_watch import StorageWatch
 from actors.supervisor.storyteller import Story, Storyteller
 from actors.supervisor.synthesizer import Synthesizer
-from actors.verdict import Refuse, Verdict
+from actors.verdict import Refuse, Retry, Verdict
 from observability import names
 from observability.live import holding_run, watch
 from observability.logger import get_logger
@@ -40,6 +41,9 @@ from protocol.messages import Budget, Request, SupervisorCard
 
 TICK_S = 0.1
 LOOK_AROUND_S = 1.0
+ROOM_RETRY_S = 10.0
+"""When a request comes again that was not taken because the store is full."""
+
 LONGEST = 1000
 STARTED_BYTES = 2048
 """What the `started` event needs beside the request it carries."""
@@ -57,6 +61,7 @@ class Supervisor:
         self._runs: dict[str, list[LiveRun]] = {}
         self._holds_runs = asyncio.Event()
         self._desk = _desk(bus, clock, model, settings, instance=instance)
+        self._storage = StorageWatch(bus, clock)
         self._storyteller = Storyteller(bus, clock, lambda: bool(self._runs))
 
     def give_prices(self, price: Price) -> None:
@@ -77,11 +82,12 @@ class Supervisor:
             self._heartbeat() as heartbeat,
         ):
             await self._learn_kept_time()
+            await self._storage.look()
             await self._desk.look_around()
             self._show_figures()
             forget = self._bus.on_reconnect(self._look)
             async with asyncio.TaskGroup() as group:
-                works = (self._tick(), self._stop_runs(stop, heartbeat), self._storyteller.run())
+                works = (self._tick(), self._stop_runs(stop, heartbeat), self._storyteller.run(), self._storage.run())
                 beside = [group.create_task(work) for work in works]
                 try:
                     await self._runner.run(stop, self._settings.grace_s)
@@ -97,6 +103,8 @@ class Supervisor:
         if request.id and not is_run_id(request.id):
             return Refuse("; ".join(request_faults(request)))
         run = request.id or derived_run_id(streams.REQUESTS, stored.seq, stored.time_ns)
+        if self._storage.why_full and not await self._has_begun(run):
+            return Retry(ROOM_RETRY_S)
         budget = _filled(request.budget, self._settings.budget)
         request = msgspec.structs.replace(request, id=run, team=self._desk.team, budget=budget)
         size, limit = len(codec.encode(request)), self._settings.message_bytes - STARTED_BYTES
@@ -122,6 +130,10 @@ class Supervisor:
             # Whoever dies before it is told leaves the request to somebody who tells it.
             await self._storyteller.until_told(story, self._desk.stopping)
         return verdict
+
+    async def _has_begun(self, run: str) -> bool:
+        """Whether a supervisor took the run before: such a run must come to its end, however full the store is."""
+        return bool(await self._bus.last(streams.RUNS, [subjects.log(run)]))
 
     async def _learn_kept_time(self) -> None:
         """A stream that exists keeps its own time, whatever the settings say."""
