@@ -18,7 +18,8 @@ from actors.cli.given import STDIN, read_plan, read_request, read_text
 from actors.cli.interrupt import Interrupt, interruptible
 from actors.cli.opening import Wanted, opened
 from actors.cli.options import POSITIVE, Place, json_option, placed
-from actors.cli.terminal import write, write_json
+from actors.cli.storage_check import busy_reason
+from actors.cli.terminal import tell, write, write_json
 from actors.cli.wording import about
 from actors.client import Client, checked
 from actors.launcher.embedded import find
@@ -97,6 +98,8 @@ def _request(text: str | None, settings: Settings, options: Options) -> Request:
 
 async def _ask(wanted: Wanted, request: Request, options: Options, asking: Asking) -> int:
     async with opened(wanted, asking.interrupt) as (bus, settings), Client(bus, settings=settings) as client:
+        if busy := await asking.interrupt.guard(busy_reason(bus)):
+            tell(busy)
         run = await asking.interrupt.guard(client.submit(request))
         if options["detach"]:
             if options["as_json"]:

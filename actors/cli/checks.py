@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-import msgspec
-
 from actors.bus.jetstream import JetStreamBus
 from actors.bus.jetstream.connection import shown
 from actors.bus.port import Bus
+from actors.cli.check import Check
+from actors.cli.storage_check import check_storage
 from actors.cli.wording import count
 from actors.launcher.embedded import find, silent, unanswered
 from actors.launcher.home import privacy_fault
@@ -28,15 +28,6 @@ from protocol.errors import DeniedError, HandoffError, UnreachableError
 
 OLDEST_PYTHON = (3, 11)
 BUS = "bus"
-
-
-class Check(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that was looked at."""
-
-    name: str
-    state: Literal["ok", "warn", "fail"]
-    found: str
-    advice: str = ""
 
 
 async def check_all(settings: Settings, timeout_s: float) -> list[Check]:
@@ -105,6 +96,7 @@ async def _check_bus(settings: Settings, timeout_s: float) -> list[Check]:
             return [
                 Check(name=BUS, state="ok", found=f"{kind}, JetStream answers"),
                 await _check_streams(bus),
+                *await check_storage(bus),
                 *await _check_requests(bus),
                 *await check_served(bus),
                 *await check_supervisors(bus),

@@ -6,7 +6,8 @@ import sys
 import click
 
 from actors.cli.address import write_address
-from actors.cli.checks import Check, check_all, unreachable
+from actors.cli.check import Check
+from actors.cli.checks import check_all, unreachable
 from actors.cli.exit_code import COMPLETE, FAILED, UNREACHABLE
 from actors.cli.interrupt import Interrupt, interruptible
 from actors.cli.options import Place, json_option, placed
@@ -21,7 +22,7 @@ STYLES = {"ok": "green", "warn": "yellow", "fail": "red"}
 @json_option
 @placed
 def doctor(place: Place, *, show_address: bool, as_json: bool) -> int:
-    """Check Python, server, home, bus, streams, workers and model; one line each, with what to do."""
+    """Check Python, server, home, bus, streams, storage, workers and model; one line each, with what to do."""
     settings = place.reading_settings()
     if show_address:
         write_address(asyncio.run(located(settings)).nats_url, as_json=as_json)
