@@ -1,18 +1,17 @@
 """Watches how full the store is: purges finished runs in time, and tells when no new requests must be taken."""
 
-import structlog
-
 from actors.bus.port import Bus
 from actors.clock import Clock
 from actors.storage import PURGE_SHARE, RUN_STORES, highest_share, read_stores, why_full
 from actors.supervisor.run_purge import RunPurge
+from observability.logger import get_logger
 from protocol.errors import HandoffError
 
 CHECK_S = 2.0
 ROUND_S = 0.05
 """Pause between two rounds of a purge."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class StorageWatch:
