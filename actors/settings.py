@@ -245,10 +245,10 @@ def _from_file(file: ConfigFile | None, faults: list[str]) -> dict[str, Any]:
 def _from_environment(environment: Mapping[str, str], faults: list[str]) -> dict[str, str]:
     values: dict[str, str] = {}
     for variable, name in ENVIRONMENT.items():
-        if environment.get(variable):
-            values.setdefault(name, environment[variable])
+        if value := environment.get(variable, "").strip():  # a blank key is none
+            values.setdefault(name, value)
     for variable, value in environment.items():
-        if not value or variable == TRUST:
+        if not value.strip() or variable == TRUST:
             continue
         if variable.startswith("HANDOFF_"):
             name = variable.removeprefix("HANDOFF_").lower()

@@ -203,6 +203,11 @@ def test_without_key_and_address_the_model_is_offline() -> None:
     assert not Settings(anthropic_base_url="http://127.0.0.1:1").offline
 
 
+@pytest.mark.parametrize("variable", ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "HANDOFF_ANTHROPIC_API_KEY"])
+def test_a_key_of_blanks_is_none(variable: str) -> None:
+    assert read_settings({variable: " \n"}).offline
+
+
 def test_the_home_is_in_the_home_of_the_user_unless_it_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/somebody")
     assert Settings().home_dir == Path("/home/somebody/.local/share/handoff")

@@ -21,6 +21,7 @@ from actors.launcher.home import privacy_fault
 from actors.launcher.server_program import OLDEST, find_program, read_version
 from actors.launcher.session import open_bus
 from actors.registry import read_supervisors, served_teams
+from actors.run.offline import empty_variables
 from actors.settings import Settings
 from actors.supervisor.roster import read_cards, troubles
 from protocol import streams, subjects
@@ -190,6 +191,8 @@ async def _check_dead(bus: JetStreamBus) -> Check:
 
 async def check_model(settings: Settings, timeout_s: float) -> Check:
     """What stands behind the workers, and whether somebody listens at an address of one's own; a key is never shown."""
+    if settings.offline and (reason := empty_variables(os.environ)):
+        return Check(name="model", state="warn", found=f"offline: {reason}", advice="set a key, or unset the variable")
     if settings.offline:
         advice = "answers come from rules; set ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL for a language model"
         return Check(name="model", state="ok", found="offline", advice=advice)

@@ -1,6 +1,7 @@
 """Opening: the bus and the team that a request needs, found or started; nothing is started for a bad request."""
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
@@ -17,6 +18,7 @@ from actors.launcher.embedded import find
 from actors.launcher.finding import find_team, is_defined
 from actors.launcher.session import SETTLE_S, Crew, Session, becomes_served, open_bus
 from actors.registry import knows_team, served_teams
+from actors.run.offline import empty_variables
 from actors.run.plan_check import named, unknown_workers
 from actors.settings import Settings
 from actors.supervisor.roster import Roster, read_cards, troubles
@@ -62,10 +64,17 @@ async def opened(wanted: Wanted, interrupt: Interrupt) -> AsyncGenerator[tuple[J
         else:
             await _check_startable(session.bus, wanted)
             tell(_starting(session))
+            tell_if_offline(settings)
             await interrupt.guard(session.start_team(Crew()))
         await tell_troubles(session.bus, settings.team)
         yield session.bus, session.settings
         await _until_unused(session, interrupt)
+
+
+def tell_if_offline(settings: Settings) -> None:
+    """Say that the offline model answers, if a key was meant."""
+    if settings.offline and (reason := empty_variables(os.environ)):
+        tell(f"the offline model answers: {reason}. Set a key, or unset the variable.")
 
 
 async def tell_troubles(bus: JetStreamBus, team: str) -> None:

@@ -10,7 +10,7 @@ import click
 
 from actors.cli.address import write_address
 from actors.cli.interrupt import Interrupt, InterruptedByUser, interruptible
-from actors.cli.opening import tell_troubles
+from actors.cli.opening import tell_if_offline, tell_troubles
 from actors.cli.options import Place, placed
 from actors.cli.terminal import table, tell
 from actors.cli.wording import seconds, team_flag
@@ -70,6 +70,7 @@ async def _up(settings: Settings, crew: Crew, interrupt: Interrupt, timeout_s: f
             if not settings.nats_url and not session.owns_bus and await interrupt.guard(session.team_is_there()):
                 raise InvalidError([_already(session.settings)])
             tell(f"starting team {settings.team!r}" + (" with the offline model" if settings.offline else ""))
+            tell_if_offline(settings)
             fleet = await interrupt.guard(session.start_team(crew))
             _tell_ready(session, events.pids | fleet.pids(), time.monotonic() - began)
             if show_address:

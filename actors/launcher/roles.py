@@ -27,6 +27,7 @@ from actors.launcher.telling import telemetry
 from actors.launcher.watchdog import watched
 from actors.model.port import Model
 from actors.people.person import PersonProcess
+from actors.run.offline import empty_variables, offline_name
 from actors.settings import Settings
 from actors.supervisor.supervisor import Supervisor
 from actors.worker.process import WorkerProcess
@@ -98,6 +99,7 @@ async def _supervise(settings: Settings, stop: asyncio.Event, timeout_s: float |
             log.info("supervisor.ready", team=settings.team)
             supervisor = Supervisor(bus, SystemClock(), model, settings, instance=name)
             supervisor.give_prices(price_usd)
+            supervisor.name_model(_offline_name(settings))
             key = subjects.supervisor_card(settings.team, name)
             write_card_file(settings.card_file, [CardAddress(key, streams.SUPERVISORS)])
             await supervisor.run(stop)
@@ -119,7 +121,7 @@ async def _work(settings: Settings, targets: Sequence[str], stop: asyncio.Event,
         if any(process.worker.run is None for process in processes):
             model = await stack.enter_async_context(model_for(settings))
             for process in processes:
-                process.give_model(model)
+                process.give_model(model, shown=_offline_name(settings))
         processes += [PersonProcess(person, bus, SystemClock(), settings, instance=name) for person in people]
         cards = [CardAddress(subjects.card(settings.team, worker.name, name)) for worker in workers]
         write_card_file(settings.card_file, cards)
@@ -156,6 +158,11 @@ async def _serve_page(
         await stop.wait()
 
 
+def _offline_name(settings: Settings) -> str:
+    """How this actor names its model on its card if that is the offline model; else empty."""
+    return offline_name(empty_variables(os.environ)) if settings.offline else ""
+
+
 @contextlib.asynccontextmanager
 async def model_for(settings: Settings, *, ready: bool = False) -> AsyncGenerator[Model]:
     """The model that the settings name; without key and address, an offline one of our own.
@@ -172,11 +179,12 @@ async def model_for(settings: Settings, *, ready: bool = False) -> AsyncGenerato
         if ready:
             await warming
         base_url = settings.anthropic_base_url
-        if settings.offline and settings.offline_url:
-            base_url = settings.offline_url
-        elif settings.offline:
-            base_url = await stack.enter_async_context(offline_server(script=Script(delay_s=settings.offline_delay_s)))
-            log.info("model.offline", url=base_url)
+        if settings.offline:
+            base_url = settings.offline_url or await stack.enter_async_context(
+                offline_server(script=Script(delay_s=settings.offline_delay_s))
+            )
+            reason = empty_variables(os.environ)
+            (log.warning if reason else log.info)("model.offline", url=base_url, reason=reason or "no key is set")
         endpoint = Endpoint(
             api_key=settings.anthropic_api_key,
             base_url=base_url,

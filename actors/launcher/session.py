@@ -156,7 +156,7 @@ class Session:
         if settings.offline and not settings.offline_url:
             port = ports.free(0)
             specs.append(ActorSpec(name="model", entry=f"{ROLES}:model", args=(settings, port), last=True))
-            settings = msgspec.structs.replace(settings, anthropic_base_url=f"http://127.0.0.1:{port}")
+            settings = msgspec.structs.replace(settings, offline_url=f"http://127.0.0.1:{port}")
         specs += [
             ActorSpec(name=_name("supervisor", number), entry=f"{ROLES}:supervisor", args=(settings,))
             for number in range(crew.supervisors)

@@ -15,6 +15,7 @@ from actors.run.answer import cut_outputs, with_outputs
 from actors.run.blame import is_own_fault
 from actors.run.decisions import Dispatch
 from actors.run.limits import Limits
+from actors.run.offline import SUPERVISOR, first_line
 from actors.run.plan_check import named, unknown_workers
 from actors.run.react import View
 from actors.run.state import RunState
@@ -61,6 +62,7 @@ class Desk:
     refiner: Refiner
     synthesizer: Synthesizer
     judge: Judge
+    model: str = ""
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     _fallbacks: dict[str, str | None] = field(default_factory=dict[str, str | None])
     _views: list[View] = field(default_factory=lambda: [View()])
@@ -190,6 +192,11 @@ class Desk:
         """A message of a run that nobody can read is kept among the dead letters."""
         refusal = Refusal(streams.RUNS, "not a Control, or not on a subject of a run", by=self.instance)
         await bury(self.bus, stored, refusal)
+
+    def with_offline_line(self, answer: Answer) -> Answer:
+        """The answer; its text begins with a line about the offline model, if that answered and a key was meant."""
+        line = first_line(self.roster.models | {SUPERVISOR: self.model}, answer.spending)
+        return msgspec.structs.replace(answer, text=f"{line}\n\n{answer.text}") if line else answer
 
     async def with_whole_outputs(self, state: RunState, answer: Answer) -> Answer:
         """The answer with the outputs that were too long for a Result, as far as they can be held here."""

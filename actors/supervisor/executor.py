@@ -78,7 +78,8 @@ class Executor:
             case Dispatch():
                 await self._dispatch(decision)
             case Finish(answer):
-                await self.finish(await self._desk.with_whole_outputs(self.state, answer))
+                whole = await self._desk.with_whole_outputs(self.state, answer)
+                await self.finish(self._desk.with_offline_line(whole))
             case WakeAt(time):
                 self.alarm.due(time)
             case _:

@@ -6,6 +6,7 @@ import msgspec
 
 from actors.bus.port import Bus
 from actors.clock import Clock
+from actors.run.offline import OFFLINE, is_mixed, reason_in
 from protocol import codec, streams, subjects
 from protocol.errors import UndecodableError
 from protocol.ids import is_token
@@ -33,7 +34,18 @@ async def read_cards(bus: Bus, team: str = "") -> list[tuple[str, Card]]:
 
 def troubles(cards: Iterable[tuple[str, Card]]) -> list[str]:
     """What the workers say they lack, a line for each kind and lack."""
+    cards = list(cards)
     told = [f"{card.worker} (team {team!r}): {card.trouble}" for team, card in cards if card.trouble]
+    told += [
+        f"{card.worker} (team {team!r}): the offline model answers: {reason}"
+        for team, card in cards
+        if (reason := reason_in(card.model))
+    ]
+    for team in dict.fromkeys(team for team, _ in cards):
+        own = [card for other, card in cards if other == team]
+        if is_mixed(card.model for card in own):
+            names = sorted({card.worker for card in own if card.model.startswith(OFFLINE)})
+            told.append(f"team {team!r}: {', '.join(names)} have no key and ask the offline model, others have one")
     return list(dict.fromkeys(told))
 
 
@@ -58,6 +70,7 @@ class Roster:
         self._read_at = float("-inf")
         self._known: set[str] = set()
         self._people: set[str] = set()
+        self._models: dict[str, str] = {}
 
     async def live(self, *, fresh: bool = False) -> dict[str, list[Card]]:
         """The live cards of each kind of worker: as they are now with `fresh`, else hardly older than a moment."""
@@ -66,6 +79,7 @@ class Roster:
             self._read_at = self._clock.monotonic()
             self._known |= {card.worker for card in self._cards}
             self._people |= {card.worker for card in self._cards if card.person}
+            self._note_models()
         kinds: dict[str, list[Card]] = {}
         for card in sorted(self._cards, key=lambda card: (card.worker, card.instance)):
             kinds.setdefault(card.worker, []).append(card)
@@ -86,6 +100,15 @@ class Roster:
     def counts(self) -> dict[str, float]:
         """How many of each kind were alive at the last look."""
         return {name: sum(card.worker == name for card in self._cards) for name in self._known}
+
+    @property
+    def models(self) -> dict[str, str]:
+        """The model of each kind by its last card. Of instances that differ, one that asks the offline model counts."""
+        return dict(self._models)
+
+    def _note_models(self) -> None:
+        self._models |= {card.worker: card.model for card in self._cards}
+        self._models |= {card.worker: card.model for card in self._cards if card.model.startswith(OFFLINE)}
 
     @property
     def people(self) -> frozenset[str]:

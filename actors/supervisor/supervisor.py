@@ -70,6 +70,10 @@ class Supervisor:
         planner = planner_for(self._model, self._settings, price)
         self._desk = dataclasses.replace(self._desk, pricing=pricing, planner=planner)
 
+    def name_model(self, name: str) -> None:
+        """Say by which name answers call the model of this supervisor, if that is the offline model."""
+        self._desk = dataclasses.replace(self._desk, model=name or self._settings.model_planner)
+
     async def run(self, stop: asyncio.Event) -> None:
         """Hold runs until `stop` is set; then let go of them, others go on where this one was."""
         team = self._desk.team

@@ -52,6 +52,7 @@ class WorkerProcess:
         self._settings = settings
         self._instance = instance
         self._agent: Agent | None = None
+        self._shown_model = ""
         self._slots = worker.concurrency or settings.concurrency
         self._jobs = Jobs(clock, bus.now)
         self._stopping = asyncio.Event()
@@ -62,8 +63,9 @@ class WorkerProcess:
         self._queue_length = QueueLength(bus, clock, queue, settings.heartbeat_s)
         self._runner = Runner(bus, clock, queue, self._slots, self._handle)
 
-    def give_model(self, model: Model) -> None:
-        """Let the worker think with this model; a function needs none."""
+    def give_model(self, model: Model, *, shown: str = "") -> None:
+        """Let the worker think with this model; a function needs none. `shown` is the name on the card, if another."""
+        self._shown_model = shown
         self._agent = Agent(self.worker, model, self._bus, self._clock, self._settings)
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -214,7 +216,7 @@ class WorkerProcess:
             instance=self._instance,
             summary=" ".join(self.worker.summary.split()),
             tools=tuple(tool.name for tool in self.worker.tools),
-            model="" if self.worker.run else self.worker.model or self._settings.model_worker,
+            model="" if self.worker.run else self._shown_model or self.worker.model or self._settings.model_worker,
             capacity=self._slots,
             inflight=self._runner.busy,
             queue=self._queue_length.pending,
