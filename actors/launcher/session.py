@@ -155,7 +155,8 @@ class Session:
         specs: list[ActorSpec] = []
         if settings.offline and not settings.offline_url:
             port = ports.free(0)
-            specs.append(ActorSpec(name="model", entry=f"{ROLES}:model", args=(settings, port), last=True))
+            options = {"host": ports.HOST, "port": port, "script": None, "requests": None, "profile": ""}
+            specs.append(ActorSpec(name="model", entry=f"{ROLES}:model", args=(settings, options), last=True))
             settings = msgspec.structs.replace(settings, offline_url=f"http://127.0.0.1:{port}")
         specs += [
             ActorSpec(name=_name("supervisor", number), entry=f"{ROLES}:supervisor", args=(settings,))
