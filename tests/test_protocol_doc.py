@@ -9,8 +9,10 @@ from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin
 
 import msgspec
+import nats
 import pytest
 from actor_processes import Stage, until
+from servers import NatsServer
 from waiting import LIMIT_S
 
 from actors import dead_letter
@@ -19,6 +21,7 @@ from actors.settings import GIB, Settings
 from protocol import codec, controls, events, ids, messages, references, steps, streams, subjects
 from protocol.messages import Message
 
+NATS: Any = nats  # its types are not complete
 ROOT = Path(__file__).parent.parent
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
 TEXT = (ROOT / "docs" / "PROTOCOL.md").read_text()
@@ -249,6 +252,86 @@ async def test_the_worker_shown_stops_working_for_a_run_that_is_cancelled(tmp_pa
         finally:
             worker.kill()
             await worker.wait()
+
+
+RIGHTS = """
+authorization {{ users = [
+  {{ user: all, password: all }}
+  {{ user: foreign, password: foreign, permissions: {{ publish: {publish}, subscribe: {subscribe} }} }}
+] }}
+"""
+
+
+def rights() -> str:
+    """The rights that the page gives to a worker, as a server takes them."""
+    (block,) = blocks("json", TEXT.partition("### Rights")[2].partition("## Limits")[0])
+    told = json.loads(block.replace("<team>", "default").replace("<worker>", "shouter"))
+    return RIGHTS.format(**{verb: json.dumps(subjects) for verb, subjects in told.items()})
+
+
+async def test_a_worker_with_exactly_the_rights_of_the_page_does_its_work_and_stores_artifacts(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    stage.server = NatsServer(tmp_path, config=rights())
+    open_url = stage.server.url
+    stage.settings = msgspec.structs.replace(stage.settings, nats_url=open_url.replace("://", "://all:all@"))
+    async with stage:
+        stage.environment["NATS_URL"] = stage.settings.nats_url
+        await stage.supervisor()
+        queue = streams.task_queue("default", "shouter", stage.settings.ack_wait)
+        await (await stage.bus.pull(queue, 1, lambda _: None)).stop()
+        foreign = open_url.replace("://", "://foreign:foreign@")
+        worker = await asyncio.create_subprocess_exec(sys.executable, program("worker.py", tmp_path), foreign)
+        try:
+            run = await stage.client.ask(plan=one_task("a"), synthesis=False)
+            answer = await asyncio.wait_for(run.answer(), LIMIT_S)
+            assert (answer.status, answer.text) == ("complete", "SAY")
+        finally:
+            worker.kill()
+            await worker.wait()
+        client = await NATS.connect(foreign)
+        store = await client.jetstream().object_store(streams.ARTIFACTS)
+        for content in (b"x" * 300_000, b"again"):
+            await store.put("r.a.1.output", content)
+            assert (await store.get("r.a.1.output")).data == content
+        for subject in ("handoff.dead.HANDOFF_RUNS", "handoff.run.r.step.default.shouter.a.1"):
+            await client.jetstream().publish(subject, b"{}")
+        await client.close()
+        assert "Violation" not in (tmp_path / "nats-server.log").read_text()
+
+
+async def test_a_result_over_the_limit_that_a_foreign_worker_writes_inline_is_not_lost(tmp_path: Path) -> None:
+    long = "x" * 500_000
+    plan = messages.Plan(
+        tasks=(
+            messages.Task(id="a", worker="shouter", intent="say"),
+            messages.Task(id="b", worker="shouter", intent="say", depends_on=("a",)),
+        )
+    )
+    handed: list[messages.Handoff] = []
+    async with Stage(tmp_path) as stage:
+        await stage.supervisor()
+        client = await NATS.connect(stage.server.url)
+
+        async def write(message: Any) -> None:
+            handoff = codec.decode(message.data, messages.Handoff)
+            handed.append(handoff)
+            told = {"run": handoff.run, "task": handoff.task, "attempt": 1, "worker": "shouter", "status": "completed"}
+            await client.publish(handoff.return_to, json.dumps(told | {"output": long}).encode())
+
+        await client.subscribe("handoff.stored.*.task.default.shouter.>", cb=write)
+        await stage.bus.put_card(
+            subjects.card("default", "shouter", "raw"), b'{"worker": "shouter", "instance": "raw"}'
+        )
+        run = await stage.client.ask(plan=plan, synthesis=False)
+        answer = await asyncio.wait_for(run.answer(), LIMIT_S)
+        assert answer.status == "complete"
+        assert answer.text == long
+        (artifact,) = handed[1].artifacts
+        kept = json.loads(await stage.bus.get_artifact(artifact.name) or b"")
+        await client.close()
+    assert [part["output"] for part in kept] == [long]
+    assert artifact.media_type == "application/json"
+    assert handed[1].context[0].output.endswith("[cut: the whole is in the artifact]")
 
 
 def one_task(name: str) -> messages.Plan:
