@@ -8,7 +8,6 @@ import msgspec
 import pytest
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
-from waiting import LIMIT_S
 
 from actors.bus.jetstream import outbox as sending
 from actors.bus.jetstream import wire
@@ -20,6 +19,9 @@ from protocol.errors import ConflictError
 from protocol.ids import RunId
 
 LOG = subjects.log(RunId("ab" * 16))
+PATIENCE_S = 20.0
+"""Less than the minute in which `make mutants` wants a dropped message to be found."""
+
 REFUSED = wire.PubAck(error=wire.ApiError(code=400, err_code=wire.WRONG_LAST_SEQUENCE))
 
 
@@ -73,7 +75,7 @@ class Stage:
 
     async def sends(self, count: int) -> list[Sent]:
         """Wait until so many messages have gone out."""
-        async with asyncio.timeout(LIMIT_S):
+        async with asyncio.timeout(PATIENCE_S):
             while len(self.client.sent) < count:
                 await asyncio.sleep(0.001)
         return self.client.sent
@@ -94,7 +96,7 @@ async def test_a_publish_without_an_answer_is_sent_again_until_it_has_one(stage:
     assert len({(one.data, one.reply, one.headers[wire.MESSAGE_ID]) for one in sent}) == 1, "the server knows it again"
     assert not waiting.done()
     await stage.client.answer(sent[0], wire.PubAck(stream="s", seq=7))
-    async with asyncio.timeout(LIMIT_S):
+    async with asyncio.timeout(PATIENCE_S):
         assert await waiting == 7
 
 
@@ -105,7 +107,7 @@ async def test_what_could_not_go_out_goes_out_when_the_connection_is_back(stage:
     await stage.outbox.resend()
     (sent, *_) = await stage.sends(1)
     await stage.client.answer(sent, wire.PubAck(stream="s", seq=7))
-    async with asyncio.timeout(LIMIT_S):
+    async with asyncio.timeout(PATIENCE_S):
         assert await waiting == 7
 
 
@@ -120,7 +122,7 @@ async def test_a_message_sent_twice_and_refused_is_stored_only_if_it_stands_ther
     data = b"x" if own or expect else b"y"  # behind a message only the nonce counts: the content may be the same
     stage.stored = Stored(subject=LOG, data=data, seq=9, time_ns=1, headers={wire.NONCE: nonce})
     await stage.client.answer(sent[0], REFUSED)
-    async with asyncio.timeout(LIMIT_S):
+    async with asyncio.timeout(PATIENCE_S):
         if own:
             assert await waiting == 9
         else:

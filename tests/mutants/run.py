@@ -65,12 +65,15 @@ def run_tests(tests: Sequence[str], root: Path, limit_s: float) -> str:
 
 def try_mutant(mutant: Mutant, root: Path, limit_s: float) -> str:
     """Plant one bug, run its tests, and take the bug out again; returns the test that found it, or ""."""
-    planted = root / mutant.file
-    planted.write_text(mutated(mutant, ROOT))
+    planted, kept = root / mutant.file, root / "kept"
+    shutil.copy2(planted, kept)  # with its times, so that what is compiled stays valid
+    planted.write_text(mutated(mutant, root))
     try:
         return run_tests(mutant.tests, root, limit_s)
+    except NotRunError as error:
+        raise NotRunError(f"'{mutant.name}': its tests could not be run\n{error}") from error
     finally:
-        shutil.copy2(ROOT / mutant.file, planted)
+        shutil.move(kept, planted)
 
 
 def try_all(chosen: Sequence[Mutant], root: Path, limit_s: float) -> list[Mutant]:
