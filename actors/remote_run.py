@@ -10,11 +10,11 @@ from actors.clock import Clock
 from actors.record import Entry, Recorded, read_run, understand_whole
 from actors.run_index import is_known
 from protocol import codec, streams, subjects
-from protocol.controls import Cancel, Control
-from protocol.errors import UnknownRunError
+from protocol.controls import Approve, Cancel, Control, Edit, Reject
+from protocol.errors import InvalidError, UnknownRunError
 from protocol.events import Finished
 from protocol.ids import RunId
-from protocol.messages import Answer
+from protocol.messages import Answer, Plan
 
 SILENCE_S = 2.0
 """After that long without news the stream is read: what is republished may have gaps."""
@@ -105,13 +105,30 @@ class Run:
         """The server's time in Unix seconds, which the deadlines of the run are compared with."""
         return self._bus.now()
 
-    async def cancel(self, reason: str = "") -> None:
-        """Ask for the end of the run."""
-        await self.control(Cancel(reason=reason))
+    async def cancel(self, reason: str = "", *, by: str = "") -> None:
+        """Ask for the end of the run. `by` is who asks."""
+        await self.control(Cancel(reason=reason, by=by))
 
-    async def control(self, control: Control) -> None:
-        """Tell the run something."""
-        await self._bus.publish(subjects.control(self.id), codec.encode(control))
+    async def approve(self, *, asked: int = 0, by: str = "") -> None:
+        """Approve the plan that waits. `asked` is the sequence of the `planned` Event, as in `record()`.
+
+        If another plan waits by then, the approval has no effect. 0 means the plan that waits when this arrives.
+        """
+        await self.control(Approve(asked=asked, by=by))
+
+    async def reject(self, comment: str, *, asked: int = 0, by: str = "") -> None:
+        """Reject the plan that waits; the planner is given the comment, which must not be empty."""
+        if not comment.strip():
+            raise InvalidError(["a plan is rejected with a comment: the planner needs it to make a better one"])
+        await self.control(Reject(comment=comment, asked=asked, by=by))
+
+    async def edit(self, plan: Plan, *, asked: int = 0, by: str = "") -> None:
+        """Run this plan instead of the one that waits, if it can run."""
+        await self.control(Edit(plan=plan, asked=asked, by=by))
+
+    async def control(self, control: Control) -> int:
+        """Tell the run something; returns the sequence under which it is stored."""
+        return await self._bus.publish(subjects.control(self.id), codec.encode(control))
 
     async def _merged(self, news: "asyncio.Queue[Stored | None]") -> AsyncGenerator[Recorded]:
         """What is heard, and what the stream says where something may have been missed; each message once."""

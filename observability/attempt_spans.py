@@ -189,6 +189,7 @@ def _confirming(steps: list[StepAt]) -> Iterator[Moment]:
             told: dict[str, Value] = {names.TOOL: at.step.tool, names.TOOL_CALL: at.step.call}
             if isinstance(at.step, Confirmed):
                 told[names.OUTCOME] = "granted" if at.step.granted else "denied"
+                told |= {names.BY: redacted(at.step.by)} if at.step.by else {}
             tag = str(at.step.__struct_config__.tag)
             yield Moment(name=names.moment(tag), time_ns=at.time_ns, attributes=told)
 

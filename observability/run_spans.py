@@ -149,16 +149,25 @@ def _moment(at: Decided) -> Moment | None:
             told = {names.EPOCHS: epoch, names.INSTANCE: supervisor}
         case RunGivenBack(supervisor=supervisor, reason=reason):
             told = {names.INSTANCE: supervisor, names.REASON: redacted(reason)[:LONGEST]}
-        case PlanRejected(reviewed=True, faults=faults):
-            told = {names.REASON: redacted("; ".join(faults))[:LONGEST]}
+        case PlanRejected(reviewed=True, faults=faults, by=by):
+            told = {names.REASON: redacted("; ".join(faults))[:LONGEST]} | _said_by(by)
         case GaveUp(task=task, reason=reason) | Skipped(task=task, cause=reason):
             told = {names.TASK: task, names.REASON: redacted(reason)[:LONGEST]}
-        case Waiting(reason=reason) | Cancelled(reason=reason):
+        case Waiting(reason=reason):
             told = {names.REASON: redacted(reason)[:LONGEST]}
+        case Cancelled(reason=reason, by=by):
+            told = {names.REASON: redacted(reason)[:LONGEST]} | _said_by(by)
+        case Approved(by=by):
+            told = _said_by(by)
         case Judging(task=task):
             told = {names.TASK: task.id, names.AGENT: task.worker}
-        case Approved() | Expired() | Finished():
+        case Expired() | Finished():
             pass
         case _:
             return None
     return Moment(name=names.moment(kind(at.event)), time_ns=at.time_ns, attributes=told)
+
+
+def _said_by(by: str) -> dict[str, Value]:
+    """Who said it, if that is known."""
+    return {names.BY: redacted(by)} if by else {}

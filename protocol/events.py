@@ -45,7 +45,7 @@ class Planned(Message, frozen=True, kw_only=True, tag="planned", tag_field="type
 class PlanRejected(Message, frozen=True, kw_only=True, tag="plan_rejected", tag_field="type"):
     """What came as a plan is not one that may run; the reasons go back to the planner.
 
-    `reviewed` tells that a person refused it; `hopeless` that nobody here can do what is asked.
+    `reviewed` tells that a person refused it, and `by` who; `hopeless` that nobody here can do what is asked.
     """
 
     faults: tuple[str, ...]
@@ -54,13 +54,15 @@ class PlanRejected(Message, frozen=True, kw_only=True, tag="plan_rejected", tag_
     reviewed: bool = False
     hopeless: bool = False
     model: str = ""
+    by: str = ""
 
 
 class Approved(Message, frozen=True, kw_only=True, tag="approved", tag_field="type"):
-    """A person agreed to the plan, or put another in its place."""
+    """A person agreed to the plan, or put another in its place. `by` is who."""
 
     plan: Plan | None = None
     control: int = 0
+    by: str = ""
 
 
 class Replanned(Message, frozen=True, kw_only=True, tag="replanned", tag_field="type"):
@@ -156,9 +158,10 @@ class Skipped(Message, frozen=True, kw_only=True, tag="skipped", tag_field="type
 
 
 class Cancelled(Message, frozen=True, kw_only=True, tag="cancelled", tag_field="type"):
-    """Somebody asked for the end of the run."""
+    """A person asked for the end of the run. `by` is who."""
 
     reason: str = ""
+    by: str = ""
 
 
 class Expired(Message, frozen=True, kw_only=True, tag="expired", tag_field="type"):

@@ -4,15 +4,17 @@ import asyncio
 from typing import TypedDict, Unpack
 
 import click
+import msgspec
 
 from actors.bus.jetstream import JetStreamBus
 from actors.cli.answer import SHORT
 from actors.cli.confirm import how_to_confirm
-from actors.cli.exit_code import USAGE
+from actors.cli.exit_code import COMPLETE, FAILED, USAGE
 from actors.cli.given import read_plan
 from actors.cli.looking import look
 from actors.cli.options import Place, placed
 from actors.cli.progress import Progress
+from actors.cli.review import how_to_approve
 from actors.cli.settling import Word, settle
 from actors.cli.terminal import tell
 from actors.cli.who import who
@@ -21,9 +23,10 @@ from actors.client import Client
 from actors.people.waits import Waits
 from actors.remote_run import Run
 from actors.run.limits import Limits
+from actors.run.plan_review import PlanControl
 from actors.run.state import RunState
 from actors.run_index import find_run
-from protocol.controls import Approve, Control, Edit, Reject
+from protocol.controls import Approve, Edit, Reject
 from protocol.errors import InvalidError
 from protocol.events import PlanRejected, Waiting
 
@@ -37,6 +40,7 @@ class Options(TypedDict):
     file: str | None
     task: str | None
     call: str | None
+    asked: int | None
     deny: str | None
     by: str | None
 
@@ -44,28 +48,38 @@ class Options(TypedDict):
 @click.command()
 @click.argument("run")
 @click.option("--reject", metavar="COMMENT", help="Refuse the plan; the planner is told the comment.")
-@click.option("--plan", "file", metavar="FILE", help="Run this plan (JSON, - for standard input) instead.")
+@click.option("--edit", "--plan", "file", metavar="FILE", help="Run this plan (JSON, - for standard input) instead.")
 @click.option("--task", metavar="TASK", help="Not the plan: a tool that this task waits to run.")
 @click.option("--call", metavar="CALL", help="Which call of the task, where several wait.")
+@click.option("--asked", metavar="NUMBER", type=click.IntRange(min=1), help="Which plan or call you saw, as shown.")
 @click.option("--deny", is_flag=False, flag_value="", metavar="[COMMENT]", help="Do not let the tool run.")
 @click.option("--by", metavar="NAME", help="Who says so, if not the user of this process.")
 @placed
 def approve(place: Place, run: str, **options: Unpack[Options]) -> int:
     """Approve the plan of RUN (its id, its first 4 digits or more, or `last`), which waits because of `--review`.
 
+    With --asked, nothing is sent if another plan waits by now than the one that you saw (`handoff show` and `handoff
+    inbox` print its number); without it, the plan that waits at this moment is meant.
+
     With --task, let the tool run that the worker of that task waits with (`handoff inbox` shows it), or --deny it.
     """
     _check(options)
     task = options["task"]
-    control = _control(options["reject"], options["file"])
+    control = _control(options["reject"], options["file"], who(options["by"]))
     settings = place.reading_settings()
 
     async def work(bus: JetStreamBus) -> int:
         name = await find_run(bus, run)
         async with Client(bus, settings=settings) as client:
             if task is None:
-                return await _decide(client.run(name), control)
-            word = Word(task=task, call=options["call"], denied=options["deny"], by=who(options["by"]))
+                return await _decide(client.run(name), control, options["asked"])
+            word = Word(
+                task=task,
+                call=options["call"],
+                asked=options["asked"],
+                denied=options["deny"],
+                by=who(options["by"]),
+            )
             return await settle(client.run(name), word)
 
     return look(place, work)
@@ -73,38 +87,48 @@ def approve(place: Place, run: str, **options: Unpack[Options]) -> int:
 
 def _check(options: Options) -> None:
     if options["reject"] is not None and options["file"] is not None:
-        raise click.UsageError("Either --reject or --plan, not both.")
+        raise click.UsageError("Either --reject or --edit, not both.")
+    if options["reject"] is not None and not options["reject"].strip():
+        raise click.UsageError("Say what should be different: --reject COMMENT. The planner is told the comment.")
     about_plan = options["reject"] is not None or options["file"] is not None
     about_tool = options["call"] is not None or options["deny"] is not None
     if options["task"] is None and about_tool:
         raise click.UsageError("--call and --deny are about a tool: say with --task which task waits.")
     if options["task"] is not None and about_plan:
-        raise click.UsageError("--reject and --plan are about the plan, --task about a tool: --deny refuses it.")
+        raise click.UsageError("--reject and --edit are about the plan, --task about a tool: --deny refuses it.")
 
 
-def _control(reject: str | None, file: str | None) -> Control:
+def _control(reject: str | None, file: str | None, by: str) -> PlanControl:
     if file is not None:
-        return Edit(plan=read_plan(file))
-    return Approve() if reject is None else Reject(comment=reject)
+        return Edit(plan=read_plan(file), by=by)
+    return Approve(by=by) if reject is None else Reject(comment=reject, by=by)
 
 
-async def _decide(run: Run, control: Control) -> int:
+async def _decide(run: Run, control: PlanControl, asked: int | None) -> int:
+    """Send the control about the plan that waits, unless it is not the one that the person saw."""
     progress, waits = Progress(Limits()), Waits()
-    past = await run.past()
-    for entry in past:
+    for entry in await run.past():
         progress.take(entry, 0.0)
         waits.take(entry)
     if progress.proposed is None:
         tools = "".join(f"; a tool waits: {how_to_confirm(call)}" for call in waits.calls(run.now()))
         raise InvalidError([f"run {run.id[:SHORT]} {_why_not(progress.state)}{tools}"])
-    await run.control(control)
+    proposed = progress.state.review.proposed_seq
+    if asked not in (None, proposed):
+        raise InvalidError([f"run {run.id[:SHORT]}: {_stale(run, asked, proposed)}"])
+    sent = await run.control(msgspec.structs.replace(control, asked=proposed))
     try:
         async with asyncio.timeout(WAIT_S):
-            said, code = await outcome(run, control, progress.state, past[-1].seq)
+            said, code = await outcome(run, control, sent)
     except TimeoutError:
-        said, code = f"was told; nothing has come of it yet: see handoff show {run.id[:SHORT]}", 0
+        said, code = f"was told; nothing has come of it yet: see handoff show {run.id[:SHORT]}", COMPLETE
     tell(f"run {run.id[:SHORT]} {said}")
     return code
+
+
+def _stale(run: Run, asked: int | None, proposed: int) -> str:
+    look = f"look at it (handoff show {run.id[:SHORT]}), then: {how_to_approve(run.id, proposed)}"
+    return f"plan {asked} does not wait any more, plan {proposed} does: nothing was sent; {look}"
 
 
 def _why_not(state: RunState) -> str:
@@ -117,30 +141,27 @@ def _why_not(state: RunState) -> str:
     return "does not wait for approval: " + ("somebody has decided" if state.proposed else "there is no plan yet")
 
 
-async def outcome(run: Run, control: Control, before: RunState, since: int) -> tuple[str, int]:
-    """What the run did about a control, in words, and the exit code for it.
-
-    What was stored up to `since` was said about others: a plan that replaced a refused one counts its controls anew.
-    """
+async def outcome(run: Run, control: PlanControl, sent: int) -> tuple[str, int]:
+    """What the run did about the control that is stored at `sent`, in words, and the exit code for it."""
     progress = Progress(Limits())
-    refused = False
     async for entry in run.record():
         progress.take(entry, 0.0)
         state = progress.state
-        new = len(state.rejections) > len(before.rejections)
-        refused = refused or (new and state.rejections[-1].reviewed)
-        match entry.message:
-            case Waiting(reason=reason, control=heard) if heard and entry.seq > since and isinstance(control, Edit):
+        match state.review.effects.get(sent), entry.message:
+            case "ignored", _:
+                return "did not wait for this any more: another decision came first, see handoff show", FAILED
+            case "refused", Waiting(reason=reason):
                 return f"still waits: {reason}", USAGE
-            case PlanRejected(faults=faults, reviewed=False) if refused:
+            case "applied", PlanRejected(faults=faults, reviewed=False):
                 tell(f"no plan yet: {'; '.join(faults)}")
+            case "applied", _ if state.plan is not None:
+                own = "another plan is" if isinstance(control, Edit) else "its plan is"
+                return f"goes on: {own} approved ({count(len(state.plan.tasks), 'task')})", COMPLETE
+            case "applied", _ if progress.proposed is not None:
+                tasks = count(len(progress.proposed.plan.tasks), "task")
+                return f"has planned anew ({tasks}), and waits for approval", COMPLETE
             case _:
                 pass
         if state.answer is not None:
-            return f"has ended: {state.answer.status}", 0
-        if state.plan is not None:
-            own = "another plan is" if isinstance(control, Edit) else "its plan is"
-            return f"goes on: {own} approved ({count(len(state.plan.tasks), 'task')})", 0
-        if refused and progress.proposed is not None:
-            return f"has planned anew ({count(len(progress.proposed.plan.tasks), 'task')}), and waits for approval", 0
-    return "has ended", 0
+            return f"has ended: {state.answer.status}", COMPLETE
+    return "has ended", COMPLETE

@@ -9,6 +9,7 @@ from actors.cli.answer import SHORT
 from actors.cli.looking import look
 from actors.cli.options import Place, placed
 from actors.cli.terminal import tell
+from actors.cli.who import who
 from actors.client import Client
 from actors.run_index import answer_of, find_run
 
@@ -18,8 +19,9 @@ WAIT_S = 5.0
 @click.command()
 @click.argument("run")
 @click.option("--reason", default="", help="Why, for the record.")
+@click.option("--by", metavar="NAME", help="Who cancels it, if not the user of this process.")
 @placed
-def cancel(place: Place, run: str, reason: str) -> int:
+def cancel(place: Place, run: str, reason: str, by: str | None) -> int:
     """End RUN (its id, the first 4 digits or more, or `last`); what is done so far stays in its answer."""
     settings = place.reading_settings()
 
@@ -30,7 +32,7 @@ def cancel(place: Place, run: str, reason: str) -> int:
             return 0
         async with Client(bus, settings=settings) as client:
             found = client.run(name)
-            await found.cancel(reason)
+            await found.cancel(reason, by=who(by))
             try:
                 async with asyncio.timeout(WAIT_S):
                     answer = await found.answer()

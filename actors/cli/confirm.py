@@ -14,6 +14,7 @@ from actors.remote_run import Run
 from protocol import subjects
 from protocol.controls import Approve, Control, Reject
 from protocol.steps import ConfirmAsked, Confirmed
+from protocol.subjects import TaskAddress
 
 CHOICES = "may it run? [y]es, [n]o with a comment: "
 LONGEST = 4000
@@ -119,12 +120,12 @@ def exact(text: str) -> str:
 
 def how_to_confirm(call: OpenCall) -> str:
     """What to type in another terminal."""
-    return how(call.address.run, call.address.task, call.question.asked.call)
+    return how(call.address, call.question.asked.call, call.question.seq)
 
 
-def how(run: str, task: str, call: str) -> str:
-    """What to type to allow or deny a call."""
-    return f"handoff approve {run[:8]} --task {task} --call {call} (or --deny COMMENT)"
+def how(address: TaskAddress, call: str, asked: int) -> str:
+    """What to type to allow or deny the call that a Step with this sequence asked about."""
+    return f"handoff approve {address.run[:8]} --task {address.task} --call {call} --asked {asked} (or --deny COMMENT)"
 
 
 def told(entry: Recorded) -> str | None:
@@ -134,6 +135,6 @@ def told(entry: Recorded) -> str | None:
         return None
     address = subjects.address_of(entry.subject)
     if isinstance(message, ConfirmAsked):
-        return f"{address.task} waits to run {message.tool}: {how(address.run, address.task, message.call)}"
+        return f"{address.task} waits to run {message.tool}: {how(address, message.call, entry.seq)}"
     said = f"{'allowed' if message.granted else 'denied'} by {message.by or 'default'}"
     return f"{address.task}: {message.tool} {said}" + (f": {message.comment}" if message.comment else "")

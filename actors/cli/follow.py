@@ -92,7 +92,8 @@ class Asker(Protocol):
 def askers_of(run: Run, view: View) -> list[Asker]:
     """Those who ask the person at the terminal, about the plan and about tools; none if there is no person."""
     if sys.stdin.isatty() and sys.stderr.isatty():
-        return [Review(run, view, ask_terminal, change_in_editor), Confirming(run, view, ask_terminal, who(None))]
+        by = who(None)
+        return [Review(run, view, ask_terminal, change_in_editor, by), Confirming(run, view, ask_terminal, by)]
     return []
 
 
@@ -109,7 +110,7 @@ async def follow(run: Run, bus: Bus, view: View, interrupt: Interrupt) -> Answer
         heard = False
         try:
             async with asyncio.timeout(CANCEL_S):
-                await run.cancel("interrupted by the user")
+                await run.cancel("interrupted by the user", by=who(None))
                 heard = True
                 return await watch
         except TimeoutError:

@@ -6,7 +6,7 @@ from actors.cli.confirm import told
 from actors.cli.progress import Progress
 from actors.cli.review import estimated, how_to_approve
 from actors.cli.terminal import one_line, tell
-from actors.cli.wording import count, seconds
+from actors.cli.wording import count, said_by, seconds
 from actors.record import Entry, Recorded
 from actors.run.revision import changes
 from protocol.controls import Cancel
@@ -110,12 +110,17 @@ def _plan(message: Planned | PlanRejected | Approved | Replanned | ReplanFailed,
     match message:
         case Planned():
             request = progress.state.request
-            waits = [f"waits for approval: {how_to_approve(request.id)}"] if request and progress.proposed else []
+            waits = (
+                [f"waits for approval: {how_to_approve(request.id, progress.state.review.proposed_seq)}"]
+                if request and progress.proposed
+                else []
+            )
             return [f"planned {estimated(message)}", *waits]
-        case PlanRejected(faults=faults):
-            return [f"plan refused: {one_line(fault)}" for fault in faults]
-        case Approved(plan=plan):
-            return [f"approved another plan of {count(len(plan.tasks), 'task')}" if plan else "plan approved"]
+        case PlanRejected(faults=faults, by=by):
+            return [f"plan refused: {one_line(fault)}{said_by(by)}" for fault in faults]
+        case Approved(plan=plan, by=by):
+            approved = f"approved another plan of {count(len(plan.tasks), 'task')}" if plan else "plan approved"
+            return [approved + said_by(by)]
         case Replanned(plan=plan, reasons=reasons):
             plans = progress.state.plans
             if len(plans) < 2 or plans[-1] != plan:
@@ -165,7 +170,8 @@ def _result(result: Result, progress: Progress) -> str:
 def _end(message: Cancel | Cancelled | Expired) -> str:
     match message:
         case Cancel():
-            return "asked to cancel" + (f": {one_line(message.reason)}" if message.reason else "")
+            reason = f": {one_line(message.reason)}" if message.reason else ""
+            return f"asked to cancel{reason}{said_by(message.by)}"
         case Cancelled():
             return "cancelled"
         case Expired():

@@ -73,7 +73,7 @@ class Progress:
 
     def take(self, entry: Recorded, now: float) -> None:
         """Take in one message of the record, seen at that moment."""
-        self.state.fold(entry.message, entry.time)
+        self.state.fold(entry.message, entry.time, entry.seq)
         match entry.message:
             case Handoff(task=task):
                 self._marks[task] = _Mark(heard_at=now, handed_at=entry.time, tools=self.tools(task))

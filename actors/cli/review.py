@@ -11,14 +11,13 @@ from typing import Protocol, TextIO
 
 import msgspec
 
-from actors.cli.given import parse_plan
+from actors.cli.plan_edit import Change, PlanEditor
 from actors.cli.progress import Progress
 from actors.cli.terminal import one_line, table, tell
 from actors.cli.wording import count
 from actors.record import Recorded
 from actors.remote_run import Run
 from actors.run.limits import Limits
-from actors.run.plan_check import plan_faults
 from protocol.controls import Approve, Cancel, Control, Edit, Reject
 from protocol.errors import InvalidError
 from protocol.events import Planned, Waiting
@@ -30,9 +29,6 @@ HEADERS = ["task", "worker", "needs", "intent"]
 
 Ask = Callable[[str], Awaitable[str]]
 """Puts a question and gives the line that is the answer; EOFError where nobody answers any more."""
-
-Change = Callable[[bytes], Awaitable[bytes]]
-"""Lets a person change a text."""
 
 
 class Stage(Protocol):
@@ -48,30 +44,66 @@ class Stage(Protocol):
 
 
 class Review:
-    """Asks a person each time the run waits for approval, and passes on what they say."""
+    """Asks a person each time a plan waits for approval, and passes on what they say.
 
-    def __init__(self, run: Run, stage: Stage, ask: Ask, change: Change) -> None:
+    A plan is asked about until it is decided. What other people do about the same plan does not interrupt the person,
+    unless it decides about the plan.
+    """
+
+    def __init__(self, run: Run, stage: Stage, ask: Ask, change: Change, by: str) -> None:
         self._run = run
         self._stage = stage
         self._ask = ask
         self._change = change
+        self._by = by
+        self._editor = PlanEditor(change)
         self._progress = Progress(Limits())
-        self._asked: tuple[int, int] | None = None
-        self._refused = ""
+        self._asked = 0
+        self._said = False
         self._talk: asyncio.Task[None] | None = None
 
     async def take(self, entry: Recorded) -> None:
         """Take in one message of the record: it may be a reason to ask, or to stop asking."""
         self._progress.take(entry, 0.0)
-        if isinstance(entry.message, Waiting) and entry.message.control:
-            self._refused = entry.message.reason
         state, planned = self._progress.state, self._progress.proposed
-        turn = (len(state.rejections), state.controls_done) if planned else None
-        if turn != self._asked:
-            self._asked = turn
-            await self.close()
-            if planned:
-                self._talk = asyncio.create_task(self._review(planned))
+        if planned is None:
+            edit_waits = isinstance(state.review.next(), Edit) and not state.is_over
+            if not edit_waits:  # an edit may still be refused, and then the plan waits as before
+                await self.close()
+        elif state.review.proposed_seq != self._asked:
+            self._asked, self._editor = state.review.proposed_seq, PlanEditor(self._change)
+            await self._begin(planned)
+        elif isinstance(entry.message, Waiting) and entry.message.control and not self._is_asking:
+            await self._begin(planned, entry.message.reason)
+
+    @property
+    def _is_asking(self) -> bool:
+        return self._talk is not None and not self._talk.done() and not self._said
+
+    async def _begin(self, planned: Planned, refused: str = "") -> None:
+        await self.close()
+        self._said = False
+        self._talk = asyncio.create_task(self._review(planned, refused))
+
+    async def _review(self, planned: Planned, refused: str) -> None:
+        self._stage.pause()
+        try:
+            if refused:
+                tell(one_line(refused))
+            tell_plan(planned)
+            control = await decision(planned.plan, self._ask, self._editor)
+            self._said = True
+            await self._run.control(self._signed(control))
+        except EOFError:
+            tell(f"\nthe plan waits: {how_to_approve(self._run.id, self._asked)}")
+        finally:
+            self._stage.resume()
+
+    def _signed(self, control: Control) -> Control:
+        """The control with who says it, and about which plan."""
+        if isinstance(control, Cancel):
+            return msgspec.structs.replace(control, by=self._by)
+        return msgspec.structs.replace(control, by=self._by, asked=self._asked)
 
     async def close(self) -> None:
         """Ask no more; whatever went wrong while asking is raised."""
@@ -82,21 +114,8 @@ class Review:
             if not talk.cancelled():
                 talk.result()
 
-    async def _review(self, planned: Planned) -> None:
-        self._stage.pause()
-        try:
-            if refused := self._refused:
-                self._refused = ""
-                tell(one_line(refused))
-            tell_plan(planned)
-            await self._run.control(await decision(planned.plan, self._ask, self._change))
-        except EOFError:
-            tell(f"\nthe plan waits: {how_to_approve(self._run.id)}")
-        finally:
-            self._stage.resume()
 
-
-async def decision(plan: Plan, ask: Ask, change: Change) -> Control:
+async def decision(plan: Plan, ask: Ask, editor: PlanEditor) -> Control:
     """What a person wants done about a plan; asked again until it can be done."""
     while True:
         word, text = chosen(await ask(CHOICES), WORDS, with_text="reject")
@@ -104,11 +123,13 @@ async def decision(plan: Plan, ask: Ask, change: Change) -> Control:
             case "approve":
                 return Approve(revision=plan.revision)
             case "reject":
-                return Reject(comment=text or (await ask("what should be different? ")).strip())
+                if comment := text or (await ask("what should be different? ")).strip():
+                    return Reject(comment=comment)
+                tell("the plan is not rejected: the planner needs a comment to make a better one")
             case "quit":
                 return Cancel(reason="the plan was not approved")
             case "edit":
-                if edited := await _edited(plan, change):
+                if edited := await editor.edit(plan):
                     return Edit(plan=edited)
             case _:
                 pass
@@ -127,9 +148,9 @@ def chosen(line: str, words: Sequence[str], *, with_text: str) -> tuple[str, str
     return "", ""
 
 
-def how_to_approve(run: str) -> str:
-    """What to type in another terminal."""
-    return f"handoff approve {run[:8]} (or --reject COMMENT, or --plan FILE)"
+def how_to_approve(run: str, asked: int) -> str:
+    """What to type in another terminal to approve the plan whose `planned` Event has this sequence."""
+    return f"handoff approve {run[:8]} --asked {asked} (or --reject COMMENT, or --edit FILE)"
 
 
 def tell_plan(planned: Planned) -> None:
@@ -167,22 +188,6 @@ def price_of(estimate: Estimate) -> str:
     if estimate.usd_low is None or estimate.usd_high is None:
         return ""
     return f"${estimate.usd_low:.4f} to ${estimate.usd_high:.4f}" if estimate.usd_high else "at no cost"
-
-
-async def _edited(plan: Plan, change: Change) -> Plan | None:
-    """The plan as a person changed it; None, and why, if it is the same or cannot run."""
-    try:
-        data = await change(msgspec.json.format(msgspec.json.encode(plan), indent=2))
-        edited = parse_plan(data, "the edited plan")
-    except InvalidError as error:
-        faults = list(error.faults)
-    else:
-        faults = ["nothing was changed"] if edited == plan else plan_faults(edited, Limits().request_tasks)
-        if not faults:
-            return edited
-    for fault in faults:
-        tell(fault)
-    return None
 
 
 async def ask_terminal(question: str) -> str:

@@ -19,12 +19,16 @@ WAIT_S = 5.0
 
 
 class Word(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person says about a call; `denied` is None for yes, else the comment."""
+    """What a person says about a call; `denied` is None for yes, else the comment.
+
+    `asked` is the sequence of the Step that they saw, None if they did not say it.
+    """
 
     task: str
     call: str | None
     denied: str | None
     by: str
+    asked: int | None = None
 
 
 async def settle(run: Run, word: Word) -> int:
@@ -58,10 +62,19 @@ def meant(waiting: Sequence[OpenCall], word: Word, run: str) -> OpenCall:
         if one.address.task == word.task and (word.call is None or one.question.asked.call == word.call)
     ]
     if len(found) == 1:
+        _check_seen(found[0], word, run)
         return found[0]
     listed = "".join(f"\n  {how_to_confirm(one)}" for one in waiting) or " none"
     why = "several calls wait, say which" if found else f"no such call of task {word.task} waits"
     raise InvalidError([f"run {run[:8]}: {why}. Waiting:{listed}"])
+
+
+def _check_seen(call: OpenCall, word: Word, run: str) -> None:
+    """InvalidError if the person saw another question than the one that waits."""
+    if word.asked not in (None, call.question.seq):
+        raise InvalidError(
+            [f"run {run[:8]}: the call at {word.asked} does not wait any more. Waiting:\n  {how_to_confirm(call)}"]
+        )
 
 
 async def _outcome(run: Run, call: OpenCall) -> Confirmed | None:

@@ -9,6 +9,7 @@ import msgspec
 from actors.artifacts import whole_answer
 from actors.bus.jetstream import JetStreamBus
 from actors.cli.answer import write_markdown
+from actors.cli.control_story import ControlStory
 from actors.cli.looking import look
 from actors.cli.options import Place, json_option, placed
 from actors.cli.review import how_to_approve, write_plan
@@ -69,6 +70,8 @@ def tell(story: Story, *, full: bool) -> None:
         write_words(f"refused  {'; '.join(faults)}")
     for reason in story.waits:
         write_words(f"waited   {reason}")
+    for control in story.controls:
+        write_words(f"told     {_control(control)}")
     if story.proposed:
         write("")
         write_plan(story.proposed, sys.stdout)
@@ -77,6 +80,12 @@ def tell(story: Story, *, full: bool) -> None:
         for task in story.tasks:
             _tell_task(task, full=full)
     _tell_end(story)
+
+
+def _control(control: ControlStory) -> str:
+    about = f" {control.task}/{control.call}" if control.task else ""
+    parts = [control.kind + about + (f" by {control.by}" if control.by else ""), control.effect or "no effect yet"]
+    return " · ".join([*parts, *([one_line(control.comment, 200)] if control.comment else [])])
 
 
 def _tell_plan(story: Story) -> None:
@@ -123,7 +132,7 @@ def _tell_end(story: Story) -> None:
     if story.answer is None:
         write_words("not yet")
         if story.status == "review":
-            write_words(f"the plan waits for approval: {how_to_approve(story.run)}")
+            write_words(f"the plan waits for approval: {how_to_approve(story.run, story.asked)}")
         write_words(f"\nso far {spent(story.usage)}")
         _tell_spending(story)
         return

@@ -5,6 +5,7 @@ from typing import Literal
 
 import msgspec
 
+from actors.cli.control_story import ControlStory, controls_of
 from actors.cli.progress import SETTLED, Progress, State
 from actors.record import Recorded
 from actors.run.board import TaskState
@@ -44,7 +45,7 @@ class Revision(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Story(msgspec.Struct, frozen=True, kw_only=True):
-    """One run, whole. `proposed` is a plan that waits for approval."""
+    """One run, whole. `proposed` is a plan that waits for approval, and `asked` the sequence of its `planned` Event."""
 
     run: str
     status: RunStatus
@@ -52,10 +53,12 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
     began: float
     request: Request | None = None
     proposed: Plan | None = None
+    asked: int = 0
     plan: Plan | None = None
     tasks: tuple[TaskStory, ...] = ()
     refused_plans: tuple[tuple[str, ...], ...] = ()
     waits: tuple[str, ...] = ()
+    controls: tuple[ControlStory, ...] = ()
     revisions: tuple[Revision, ...] = ()
     usage: Usage = Usage()
     spending: dict[str, Usage] = {}
@@ -78,10 +81,12 @@ def story_of(run: str, record: list[Recorded], limits: Limits) -> Story | None:
         began=state.started_at,
         request=state.request,
         proposed=progress.proposed.plan if progress.proposed else None,
+        asked=state.review.proposed_seq if progress.proposed else 0,
         plan=state.plan,
         tasks=tuple(_task(task, states.get(name), progress) for name, task in state.tasks.items()),
         refused_plans=tuple(rejection.faults for rejection in state.rejections),
         waits=tuple(state.waits),
+        controls=controls_of(state, record),
         revisions=_revisions(state, record),
         usage=state.answer.usage if state.answer else state.spent,
         spending=(state.answer.spending if state.answer else {}) or state.spending,

@@ -157,7 +157,9 @@ def _again(span: Span) -> Node:
 
 def _moment(moment: Moment) -> Node:
     facts = [moment.name.removeprefix(names.moment(""))]
-    facts += [one_line(str(value), LONGEST) for name, value in moment.attributes.items() if name != names.TOOL_CALL]
+    for name, value in moment.attributes.items():
+        if name != names.TOOL_CALL and value != "":
+            facts.append(("by " if name == names.BY else "") + one_line(str(value), LONGEST))
     return Node(text="· " + " · ".join(facts), start_ns=moment.time_ns, end_ns=moment.time_ns, style="dim")
 
 

@@ -39,7 +39,8 @@ def blocks_of(run: str, waits: Waits, people: set[tuple[str, str]], now: float) 
         text = one_line(waits.state.request.text if waits.state.request else "", 100)
         tasks = count(len(planned.plan.tasks), "task")
         ends = seconds(max(0.0, waits.state.deadline - now))
-        yield f"── {run[:8]} · a plan of {tasks} waits for approval, {ends} left\n{text}\n{how_to_approve(run)}"
+        how = how_to_approve(run, waits.state.review.proposed_seq)
+        yield f"── {run[:8]} · a plan of {tasks} waits for approval, {ends} left\n{text}\n{how}"
     for call in waits.calls(now):
         yield f"── {call.ref} · a tool waits for approval\n{described(call, now)}\n{how_to_confirm(call)}"
     for item in _for_people(waits, people, now):
@@ -57,7 +58,8 @@ def how_to_answer(item: OpenHandoff) -> str:
 def data_of(run: str, waits: Waits, people: set[tuple[str, str]], now: float) -> Iterator[Mapping[str, Any]]:
     """The same for a program."""
     if planned := waits.state.under_review:
-        yield {"kind": "plan", "run": run, "deadline": waits.state.deadline, "plan": planned.plan}
+        named = {"run": run, "asked": waits.state.review.proposed_seq, "deadline": waits.state.deadline}
+        yield {"kind": "plan"} | named | {"plan": planned.plan}
     for call in waits.calls(now):
         named = {"run": run, "task": call.address.task, "worker": call.address.worker, "asked": call.question.seq}
         yield {"kind": "tool", "ref": call.ref} | named | {"question": call.question.asked}

@@ -3,7 +3,7 @@
 from observability.wording import MINUTE, about, age, cost, count, seconds, spent
 from protocol.messages import Answer, Contradiction
 
-__all__ = ["MINUTE", "about", "age", "cost", "count", "disputed", "judged", "seconds", "spent", "timed"]
+__all__ = ["MINUTE", "about", "age", "cost", "count", "disputed", "judged", "said_by", "seconds", "spent", "timed"]
 
 
 def disputed(found: Contradiction) -> str:
@@ -38,3 +38,8 @@ def timed(answer: Answer) -> str:
 def team_flag(team: str) -> str:
     """What a command needs to mean that team: nothing for the default one."""
     return "" if team == "default" else f" --team {team}"
+
+
+def said_by(by: str) -> str:
+    """Who said it, to be put behind a sentence; nothing where that is unknown."""
+    return f" (by {' '.join(by.split())})" if by.strip() else ""

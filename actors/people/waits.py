@@ -57,7 +57,7 @@ class Waits:
 
     def take(self, entry: Recorded) -> None:
         """Take in one message."""
-        self.state.fold(entry.message, entry.time)
+        self.state.fold(entry.message, entry.time, entry.seq)
         if isinstance(entry.message, Approve | Reject):
             self._said.append(Said(seq=entry.seq, time=entry.time, control=entry.message))
         elif isinstance(entry.message, Handoff | Result | ConfirmAsked | Confirmed | ToolCalled):
@@ -84,8 +84,7 @@ class Waits:
     @property
     def over(self) -> bool:
         """Whether nothing of the run is wanted any more."""
-        state = self.state
-        return bool(state.cancel_asked or state.cancelled or state.expired or state.answer)
+        return self.state.is_over
 
     def handoffs(self, now: float) -> list[OpenHandoff]:
         """The handoffs that somebody still waits for, whoever they are for; the oldest first."""

@@ -5,6 +5,7 @@ a run that is taken up again after a crash decides the same, and repeats nothing
 """
 
 import hashlib
+from collections.abc import Sequence
 
 from actors.run import purse
 from actors.run.answer import answer_of, open_contradictions
@@ -25,6 +26,7 @@ from actors.run.decisions import (
 )
 from actors.run.estimate import own_estimate
 from actors.run.plan_check import plan_faults, request_faults
+from actors.run.plan_review import PlanControl, signature, stale_reason
 from actors.run.react import View, can_replan, fallback_of, react, reason_of
 from actors.run.reading import portions
 from actors.run.state import RunState
@@ -42,7 +44,7 @@ from protocol.events import (
     Synthesized,
     Waiting,
 )
-from protocol.messages import Budget, Context, Request, Task
+from protocol.messages import Budget, Context, Plan, Request, Task
 
 BACKOFF_S = 0.5
 BACKOFF_CEILING_S = 30.0
@@ -55,7 +57,7 @@ def decide(state: RunState, now: float, view: View = ALONE) -> list[Decision]:
     if state.answer is not None or state.request is None:
         return []
     if state.cancel_asked and not state.cancelled:
-        return [Append(Cancelled(reason=state.cancel_asked.reason))]
+        return [Append(Cancelled(reason=state.cancel_asked.reason, by=signature(state.cancel_asked.by)))]
     if state.cancelled:
         return [Finish(answer_of(state, now))]
     if now >= state.deadline and not state.expired:
@@ -96,22 +98,42 @@ def _refuse(faults: list[str]) -> Append:
 
 
 def _reviewed(state: RunState, proposed: Planned) -> list[Decision]:
-    """A plan waits for a person; what they said and was not heard yet is heard in turn."""
-    heard = state.controls_done + 1
-    match state.controls[state.controls_done] if len(state.controls) > state.controls_done else None:
+    """A plan waits for a person; the controls about it are answered in their order."""
+    control = state.review.next()
+    if control is not None:
+        return [Append(_answer_to(state, control))]
+    tries = len(state.rejections) + 1
+    reason = f"plan {tries}, with {len(proposed.plan.tasks)} task(s), waits for approval"
+    return [] if reason in state.waits else [Append(Waiting(reason=reason))]
+
+
+def _answer_to(state: RunState, control: PlanControl) -> Approved | PlanRejected | Waiting:
+    """What a control about the plan leads to. One that names another proposal leads to nothing but a note."""
+    number, by = state.review.done + 1, signature(control.by)
+    if state.review.is_stale(control):
+        return Waiting(reason=stale_reason(control, state.review.proposed_seq), control=number)
+    match control:
         case Approve():
-            return [Append(Approved(control=heard))]
+            return Approved(control=number, by=by)
         case Reject(comment=comment):
-            return [Append(PlanRejected(faults=(f"the reviewer refused the plan: {comment}",), reviewed=True))]
+            fault = "the reviewer refused the plan" + (f": {comment}" if comment.strip() else " and did not say why")
+            return PlanRejected(faults=(fault,), reviewed=True, by=by)
         case Edit(plan=plan):
             if faults := plan_faults(plan, state.limits.request_tasks):
-                reason = "the edited plan cannot run: " + "; ".join(faults)
-                return [Append(Waiting(reason=reason, control=heard))]
-            return [Append(Approved(plan=plan, control=heard))]
-        case None:
-            tries = len(state.rejections) + 1
-            reason = f"plan {tries}, with {len(proposed.plan.tasks)} task(s), waits for approval"
-            return [] if reason in state.waits else [Append(Waiting(reason=reason))]
+                return Waiting(reason=edit_refusal(faults), control=number)
+            return Approved(plan=plan, control=number, by=by)
+
+
+def answered_edit(state: RunState, answer: Approved | Waiting) -> Plan | None:
+    """The edited plan that this answers; None if it answers something else."""
+    control = state.review.next()
+    answers = answer.control == state.review.done + 1 and control is not None and not state.review.is_stale(control)
+    return control.plan if answers and isinstance(control, Edit) else None
+
+
+def edit_refusal(faults: Sequence[str]) -> str:
+    """Why an edited plan does not run: all its faults."""
+    return "the edited plan cannot run: " + "; ".join(faults)
 
 
 def _work(state: RunState, now: float, view: View) -> list[Decision]:

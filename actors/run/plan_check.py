@@ -45,13 +45,14 @@ def plan_faults(
     """Why this plan must not run; with `workers`, also which tasks are for workers that cannot be had."""
     if not plan.tasks:
         return ["the plan has no tasks"]
+    faults: list[str] = []
     if len(plan.tasks) > most_tasks:
-        return [f"the plan has {len(plan.tasks)} tasks; at most {most_tasks} are allowed"]
-    faults = _id_faults(plan.tasks)
+        faults.append(f"the plan has {len(plan.tasks)} tasks; at most {most_tasks} are allowed")
+    faults += _id_faults(plan.tasks)
     faults += _dependency_faults(plan.tasks)
     if workers is not None:
         faults += unknown_workers(plan, workers, shunned)
-    if circle := find_cycle(plan.tasks):
+    for circle in find_cycles(plan.tasks):
         faults.append("the tasks wait for each other in a circle: " + " → ".join(circle))
     return few(faults)
 
@@ -129,29 +130,49 @@ def _dependency_faults(tasks: Sequence[Task]) -> list[str]:
     return faults
 
 
-def find_cycle(tasks: Sequence[Task]) -> list[str]:
-    """A circle of tasks that wait for each other, first and last the same; empty if there is none.
+def find_cycles(tasks: Sequence[Task]) -> list[list[str]]:
+    """Circles of tasks that wait for each other, first and last the same. No task is in two of them; at most MOST.
 
     A task that waits for itself or for what is not there is another fault, and is told by itself.
     """
     ids = {task.id for task in tasks}
     needs = {task.id: [name for name in task.depends_on if name in ids and name != task.id] for task in tasks}
-    left = {name: len(needed) for name, needed in needs.items()}
-    dependents: dict[str, list[str]] = {name: [] for name in ids}
+    found: list[list[str]] = []
+    _drop_free(needs, [name for name, needed in needs.items() if not needed])
+    while needs and len(found) < MOST:
+        found.append(circle := _circle(needs))
+        _drop_free(needs, circle[:-1])
+    return found
+
+
+def _drop_free(needs: dict[str, list[str]], free: list[str]) -> None:
+    """Take these tasks out, and then each task that waits for nothing any more."""
+    dependents: dict[str, list[str]] = {name: [] for name in needs}
     for name, needed in needs.items():
         for before in needed:
             dependents[before].append(name)
-    free = [name for name, count in left.items() if not count]
+    left = {name: len(needed) for name, needed in needs.items()}
+    gone: set[str] = set()
     while free:
-        name = free.pop()
-        del left[name]
+        if (name := free.pop()) in gone:
+            continue
+        gone.add(name)
         for dependent in dependents[name]:
             left[dependent] -= 1
             if not left[dependent]:
                 free.append(dependent)
-    if not left:
-        return []
-    path: list[str] = [next(iter(left))]
-    while (step := next(needed for needed in needs[path[-1]] if needed in left)) not in path:
-        path.append(step)
-    return [*path[path.index(step) :], step]
+    for name in gone:
+        del needs[name]
+    for name, needed in needs.items():
+        needs[name] = [before for before in needed if before not in gone]
+
+
+def _circle(needs: dict[str, list[str]]) -> list[str]:
+    """A circle of tasks, each of which needs at least one of the others."""
+    path: dict[str, None] = {}
+    step = next(iter(needs))
+    while step not in path:
+        path[step] = None
+        step = needs[step][0]
+    names = list(path)
+    return [*names[names.index(step) :], step]

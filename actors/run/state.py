@@ -7,6 +7,7 @@ from collections import Counter
 
 from actors.run.board import Board, TaskState
 from actors.run.limits import Limits
+from actors.run.plan_review import PlanReview
 from protocol.controls import Approve, Cancel, Control, Edit, Reject
 from protocol.events import (
     Approved,
@@ -51,10 +52,8 @@ class RunState:
         self.waited_s = 0.0
         self.plan: Plan | None = None
         self.plans: list[Plan] = []
-        self.proposed: Planned | None = None
+        self.review = PlanReview()
         self.rejections: list[PlanRejected] = []
-        self.controls: list[Approve | Reject | Edit] = []
-        self.controls_done = 0
         self.why_replan: list[str] = []
         self.replan_failed = False
         self.waits: dict[str, None] = {}  # in the order in which they were stored
@@ -99,20 +98,29 @@ class RunState:
         return self.request is not None and (self.request.plan is None or self.request.synthesis)
 
     @property
+    def proposed(self) -> Planned | None:
+        """The plan that was proposed last, unless a person rejected it."""
+        return self.review.proposed
+
+    @property
     def under_review(self) -> Planned | None:
-        """The plan that waits for a person; None once somebody has decided about it."""
-        over = self.plan or self.cancel_asked or self.cancelled or self.expired or self.answer
-        if over or self.request is None or not self.request.review or len(self.controls) > self.controls_done:
+        """The plan that waits for a person; None once a person has decided about it."""
+        if self.request is None or not self.request.review or self.plan or self.is_over or self.review.is_decided:
             return None
         return self.proposed
+
+    @property
+    def is_over(self) -> bool:
+        """True once nothing more of the run is wanted."""
+        return bool(self.cancel_asked or self.cancelled or self.expired or self.answer)
 
     @property
     def revision(self) -> int:
         """Which revision of the plan is being run."""
         return len(self.plans)
 
-    def fold(self, message: Event | Handoff | Result | Control | Step, at: float) -> None:
-        """Take in one message that was stored at that moment."""
+    def fold(self, message: Event | Handoff | Result | Control | Step, at: float, seq: int = 0) -> None:
+        """Take in one message that was stored at that moment, with its sequence where it is known."""
         match message:
             case Result() | Handoff():
                 self._work(message)
@@ -121,11 +129,10 @@ class RunState:
             case Cancel():
                 self.cancel_asked = self.cancel_asked or message
             case Approve(task="") | Reject(task="") | Edit():
-                if self.proposed is not None and self.plan is None:
-                    self.controls.append(message)
+                self.review.hear(message, seq, is_open=self.plan is None)
             case Planned() | PlanRejected() | Approved() | Replanned() | ReplanFailed():
                 self._review_clock(message, at)
-                self._plan_event(message)
+                self._plan_event(message, seq)
                 self._catch_up()
             case Retrying() | Refined() | Rerouted() | GaveUp() | Skipped():
                 self._task_event(message)
@@ -143,7 +150,7 @@ class RunState:
                     self.expired, self.expired_at = message, at
             case Waiting():
                 self.waits.setdefault(message.reason)
-                self.controls_done = max(self.controls_done, message.control)
+                self.review.refuse(message.control)
             case _:
                 pass  # steps are the worker's own affair, and so is what a person says about its tools
 
@@ -190,28 +197,25 @@ class RunState:
             self.waited_s += max(0.0, at - self.review_began)
             self.review_began = None
 
-    def _plan_event(self, message: Planned | PlanRejected | Approved | Replanned | ReplanFailed) -> None:
+    def _plan_event(self, message: Planned | PlanRejected | Approved | Replanned | ReplanFailed, seq: int) -> None:
         if isinstance(message, Replanned | ReplanFailed):
             self.thoughts["replan"] += 1
         match message:
             case Planned():
                 if self.plan is None and self.proposed is None:
                     self._spend("planner", message.usage)
-                    self.proposed = message
+                    self.review.propose(message, seq)
                     if self.request is not None and not self.request.review:
                         self._begin(message.plan)
             case Approved():
-                self.controls_done = max(self.controls_done, message.control)
+                self.review.approve(message.control)
                 if self.plan is None and self.proposed is not None:
                     self._begin(message.plan or self.proposed.plan)
             case PlanRejected():
                 self.rejections.append(message)
                 self._spend("planner", message.usage)
                 if message.reviewed:
-                    # Whatever else was said meant that plan: the next one is a new question.
-                    self.controls.clear()
-                    self.controls_done = 0
-                    self.proposed = None
+                    self.review.reject()
             case Replanned():
                 if message.plan.revision == self.revision + 1:
                     self._spend("planner", message.usage)

@@ -13,10 +13,11 @@ from actors.dead_letter import Refusal, bury
 from actors.record import Entry
 from actors.run.answer import cut_outputs, with_outputs
 from actors.run.blame import is_own_fault
+from actors.run.decide import edit_refusal
 from actors.run.decisions import Dispatch
 from actors.run.limits import Limits
 from actors.run.offline import SUPERVISOR, first_line
-from actors.run.plan_check import named, unknown_workers
+from actors.run.plan_check import named, plan_faults, unknown_workers
 from actors.run.react import View
 from actors.run.state import RunState
 from actors.settings import Settings
@@ -101,11 +102,12 @@ class Desk:
             return []
         return unknown_workers(plan, self.roster.known)
 
-    async def edited(self, event: Approved, plan: Plan) -> Event:
-        """The approval of a plan that a person edited; if it names unknown workers, the run waits instead."""
-        if not (faults := await self.whom_nobody_knows(plan)):
+    async def answer_to_edit(self, event: Approved | Waiting, edit: Plan) -> Event:
+        """The answer to an edited plan, with the registry asked too: all its faults are told at once."""
+        if not (unknown := await self.whom_nobody_knows(edit)):
             return event
-        return Waiting(reason="the edited plan cannot run: " + "; ".join(faults), control=event.control)
+        faults = plan_faults(edit, self.limits.request_tasks) + unknown
+        return Waiting(reason=edit_refusal(faults), control=event.control)
 
     async def stop_work(self, run: str, tasks: tuple[str, ...] = ()) -> None:
         """Tell the workers at once that nobody wants these tasks any more; without any, that the run is over."""

@@ -4,7 +4,7 @@ import asyncio
 from time import gmtime, strftime
 
 from actors.lease import Lease
-from actors.run.decide import decide
+from actors.run.decide import answered_edit, decide
 from actors.run.decisions import Append, CallPlanner, CallReplanner, Decision, Dispatch, Finish, WakeAt
 from actors.run.plan_check import named
 from actors.run.state import RunState
@@ -107,8 +107,8 @@ class Executor:
         """Write an event that follows from the state. It need not be stored before we go on: it would be the same."""
         if isinstance(event, Planned) and not await self._can_begin(event.plan):
             return False
-        if isinstance(event, Approved) and event.plan is not None:
-            event = await self._desk.edited(event, event.plan)
+        if isinstance(event, Approved | Waiting) and (edit := answered_edit(self.state, event)):
+            event = await self._desk.answer_to_edit(event, edit)
         failed = self._desk.failed_worker(self.state, event)
         # These depend on which workers are alive, which is not in the state: another supervisor may decide otherwise.
         await self.append(event, wait=isinstance(event, Judging | Rerouted | GaveUp))
@@ -182,7 +182,8 @@ class Executor:
 
     async def append(self, event: Event, *, wait: bool = True) -> None:
         """Write an event and fold it."""
-        self.state.fold(event, await self.store(event, wait=wait))
+        at = await self.store(event, wait=wait)
+        self.state.fold(event, at, self.journal.tail_seq)
 
     async def store(self, event: Event, *, wait: bool = True) -> float:
         """Write an event; returns the time to fold it with."""

@@ -84,6 +84,11 @@ class Journal:
         self._tail, self._appended_at = None, self._tail_sent
         self._lease.proved(self._tail_sent)
 
+    @property
+    def tail_seq(self) -> int:
+        """The sequence of the last event, 0 while its append is under way."""
+        return 0 if self._tail is not None else self._seq
+
     async def stored_time(self) -> float:
         """When our last append was stored. A replica may need a moment until it has the message."""
         await self.settle()

@@ -252,7 +252,7 @@ class LiveRun:
         if isinstance(entry.message, Result):
             self.results.setdefault(entry.subject, entry)
         if self._inbox.is_news(entry):
-            self.state.fold(entry.message, entry.time)
+            self.state.fold(entry.message, entry.time, entry.seq)
 
 
 def _past(reading: Reading) -> Past:

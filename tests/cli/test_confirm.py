@@ -107,6 +107,14 @@ def test_the_call_that_is_meant_must_be_clear() -> None:
         meant([], Word(task="t", call=None, denied=None, by="ada"), RUN)
 
 
+def test_a_word_about_a_question_that_waits_no_more_is_not_sent() -> None:
+    now = waiting("c1")
+    seen = Word(task="t", call="c1", asked=now.question.seq, denied=None, by="ada")
+    assert meant([now], seen, RUN) is now
+    with pytest.raises(InvalidError, match=f"--asked {now.question.seq}"):
+        meant([now], Word(task="t", call="c1", asked=now.question.seq - 1, denied=None, by="ada"), RUN)
+
+
 @pytest.fixture
 async def run() -> AsyncGenerator[Run]:
     bus = MemoryBus(MemoryServer(Settings(), SystemClock()))
@@ -204,7 +212,8 @@ def test_each_step_about_a_call_is_told_on_a_line() -> None:
     def line(message: Entry) -> str | None:
         return told(Recorded(seq=1, time=1.0, subject=steps, message=message))
 
-    assert line(asked()) == "t waits to run send: handoff approve abababab --task t --call c1 (or --deny COMMENT)"
+    how = "handoff approve abababab --task t --call c1 --asked 1 (or --deny COMMENT)"
+    assert line(asked()) == f"t waits to run send: {how}"
     assert line(Confirmed(call="c1", tool="send", granted=True, by="ada")) == "t: send allowed by ada"
     no = Confirmed(call="c1", tool="send", granted=False, comment="nobody answered in time")
     assert line(no) == "t: send denied by default: nobody answered in time"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.cli.given import parse_plan
+from actors.cli.plan_text import parse_plan
 from protocol import codec
 from protocol.errors import InvalidError
 from protocol.messages import Plan, Task
@@ -19,15 +19,39 @@ def faults(data: bytes) -> tuple[str, ...]:
 def test_every_part_that_does_not_fit_is_told_at_once() -> None:
     tasks = [{"id": 1}, {"id": "b", "worker": "w", "intent": "x", "depend_on": ["a"]}, 7]
     told = faults(json.dumps({"tasks": tasks, "strategy": "guess", "gaol": "x"}).encode())
-    assert len(told) == 5
+    assert len(told) == 7
     for part in (
         "no field 'gaol'",
         "task 1: Expected `str`",
+        "task 1: the field 'worker' is missing",
+        "task 1: the field 'intent' is missing",
         "task 2: there is no field 'depend_on'",
         "task 3",
         "'guess'",
     ):
         assert any(part in fault for fault in told), (part, told)
+
+
+def test_a_plan_with_a_field_that_does_not_fit_is_told_its_other_faults_too() -> None:
+    first = {"id": "a", "worker": "w", "intent": "x", "budget": {"tokens": "many"}, "depends_on": 3}
+    second = {"id": "b", "worker": "", "intent": "x", "depends_on": ["zz", "a"]}
+    told = faults(json.dumps({"tasks": [first, second, second]}).encode())
+    for part in ("$.budget.tokens", "$.depends_on", "'zz'", "worker", "'b'"):
+        assert any(part in fault for fault in told), (part, told)
+    assert not any("'a', which is not in the plan" in fault for fault in told)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('{"goal": "x",\n "tasks": [\n  {"id": "a" "worker": "w"}\n]}', "line 3, column 14"),
+        ('{"goal": "é" "tasks": []}', "line 1, column 14"),
+        ('{"tasks": [\n', "line 2, column 1"),
+    ],
+)
+def test_a_mistake_in_json_is_told_with_its_line_and_column(text: str, place: str) -> None:
+    (fault,) = faults(text.encode())
+    assert place in fault
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,9 @@ from tests.cli.running import Here, Process, handoff
         (["approve", "abcdef", "--deny"], "say with --task"),
         (["approve", "abcdef", "--call", "c"], "say with --task"),
         (["approve", "abcdef", "--task", "t", "--reject", "no"], "--deny refuses it"),
+        (["approve", "abcdef", "--reject", ""], "--reject COMMENT"),
+        (["approve", "abcdef", "--reject", "  "], "--reject COMMENT"),
+        (["approve", "abcdef", "--asked", "0"], "--asked"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_what_to_do(here: Here, arguments: list[str], words: str) -> None:

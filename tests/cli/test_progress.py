@@ -185,7 +185,7 @@ def test_a_plan_under_review_says_how_to_approve_it_until_somebody_has() -> None
     tape = Tape(a_task("a"), review=True)
     assert tape.told == [
         "planned 1 task",
-        "waits for approval: handoff approve aaaaaaaa (or --reject COMMENT, or --plan FILE)",
+        "waits for approval: handoff approve aaaaaaaa --asked 2 (or --reject COMMENT, or --edit FILE)",
     ]
     assert tape.progress.proposed is not None
     assert tape.log(Waiting(reason="the plan of 1 tasks waits for approval")) == []

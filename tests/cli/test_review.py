@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 
@@ -11,13 +12,13 @@ from waiting import LIMIT_S
 from actors.bus.memory.bus import MemoryBus
 from actors.bus.memory.server import MemoryServer
 from actors.cli.approve import outcome
+from actors.cli.plan_edit import PlanEditor
 from actors.cli.review import Review, change_in_editor, decision, estimated
 from actors.client import Client
 from actors.clock import SystemClock
 from actors.record import Recorded
 from actors.remote_run import Run
-from actors.run.limits import Limits
-from actors.run.state import RunState
+from actors.run.plan_review import PlanControl
 from actors.settings import Settings
 from protocol import codec, subjects
 from protocol.controls import Approve, Cancel, Control, Edit, Reject
@@ -56,7 +57,7 @@ class Person:
 
 
 async def decided(person: Person) -> Control:
-    return await decision(PLAN, person.ask, person.change)
+    return await decision(PLAN, person.ask, PlanEditor(person.change))
 
 
 async def test_what_a_person_types_becomes_a_control() -> None:
@@ -65,6 +66,11 @@ async def test_what_a_person_types_becomes_a_control() -> None:
     assert await decided(Person("r", " fewer tasks \n")) == Reject(comment="fewer tasks")
     assert await decided(Person("Reject: fewer tasks")) == Reject(comment="fewer tasks")
     assert await decided(Person("q")) == Cancel(reason="the plan was not approved")
+
+
+async def test_a_rejection_without_a_word_is_asked_about_again() -> None:
+    assert await decided(Person("r", "  ", "r", "fewer tasks")) == Reject(comment="fewer tasks")
+    assert await decided(Person("r", "", "a")) == Approve(revision=1)
 
 
 async def test_a_plan_is_approved_by_the_word_alone() -> None:
@@ -81,6 +87,53 @@ async def test_an_edited_plan_is_taken_once_it_can_run(capsys: pytest.CaptureFix
         assert isinstance(await decided(person), Approve)
         assert person.asked == 2
         assert said in capsys.readouterr().err
+
+
+class Writer(Person):
+    """Changes a text in the editor by these steps, one each time it is opened; keeps what the editor showed."""
+
+    def __init__(self, *lines: str, steps: list[tuple[str, str]]) -> None:
+        super().__init__(*lines)
+        self._steps = steps
+        self.shown: list[str] = []
+
+    async def change(self, data: bytes) -> bytes:
+        self.shown.append(data.decode())
+        old, new = self._steps.pop(0)
+        return data.decode().replace(old, new).encode()
+
+
+async def test_an_edit_with_a_typing_mistake_is_gone_on_with(capsys: pytest.CaptureFixture[str]) -> None:
+    steps = [('"count the bikes",', '"count the cars"'), ('"count the cars"', '"count the cars",')]
+    person = Writer("e", "e", steps=steps)
+    control = await decided(person)
+    assert isinstance(control, Edit)
+    assert control.plan.tasks[0].intent == "count the cars"
+    assert "count the cars" in person.shown[1], "the editor shows the text as it was left"
+    assert re.search(r"line \d+, column \d+", capsys.readouterr().err)
+
+
+async def test_an_edit_that_cannot_run_is_gone_on_with_and_told_all_its_faults(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    faulty = '"depends_on": ["x", "y"]'
+    person = Writer("e", "e", steps=[('"depends_on": []', faulty), ("", "")])
+    with pytest.raises(EOFError):
+        await decided(person)
+    assert faulty in person.shown[1]
+    said = capsys.readouterr().err
+    assert ("'x'" in said, "'y'" in said) == (True, True)
+
+
+async def test_an_emptied_text_begins_with_the_plan_again() -> None:
+    class Emptying(Writer):
+        async def change(self, data: bytes) -> bytes:
+            changed = await super().change(data)
+            return b"\n" if len(self.shown) == 2 else changed
+
+    person = Emptying("e", "e", "e", steps=[("{", ""), ("", ""), ("bikes", "cars")])
+    assert isinstance(await decided(person), Edit)
+    assert person.shown[2] == person.shown[0]
 
 
 async def test_an_editor_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +171,7 @@ class Reviewed:
     """A run that is reviewed by a person, told event by event."""
 
     def __init__(self, run: Run, person: Person) -> None:
-        self.review = Review(run, person, person.ask, person.change)
+        self.review = Review(run, person, person.ask, person.change, "ada")
         self._run = run
         self._seq = 0
 
@@ -146,7 +199,8 @@ async def test_a_person_is_asked_for_each_plan(run: Run) -> None:
     await reviewed.begin()
     (no,) = await reviewed.said(1)
     await reviewed.take(no, PlanRejected(faults=("fewer",), reviewed=True), Planned(plan=PLAN))
-    assert await reviewed.said(2) == [Reject(comment="fewer"), Approve(revision=1)]
+    said = [Reject(comment="fewer", asked=2, by="ada"), Approve(revision=1, asked=5, by="ada")]
+    assert await reviewed.said(2) == said, "each is about the plan that was shown"
     await reviewed.review.close()
     assert person.stage == ["paused", "resumed"] * 2
 
@@ -169,6 +223,46 @@ async def test_a_plan_that_somebody_else_approves_is_asked_about_no_more(run: Ru
     assert await reviewed.said(0) == []
 
 
+@pytest.mark.parametrize(
+    "others",
+    [
+        (Approve(asked=1, by="eve"), Waiting(reason="stale", control=1)),
+        (Edit(plan=PLAN, by="eve"), Waiting(reason="the edited plan cannot run: a circle", control=1)),
+    ],
+)
+async def test_what_others_say_in_vain_takes_the_editor_from_no_one(run: Run, others: tuple[Control, Waiting]) -> None:
+    opened, written = asyncio.Event(), asyncio.Event()
+
+    class Slow(Person):
+        async def change(self, data: bytes) -> bytes:
+            opened.set()
+            await written.wait()
+            return await super().change(data)
+
+    reviewed = Reviewed(run, Slow("e", old="bikes", new="cars"))
+    await reviewed.begin()
+    await asyncio.wait_for(opened.wait(), LIMIT_S)
+    await reviewed.take(*others)
+    written.set()
+    (edit,) = await reviewed.said(1)
+    assert isinstance(edit, Edit)
+    assert (edit.plan.tasks[0].intent, edit.asked, edit.by) == ("count the cars", 2, "ada")
+    await reviewed.review.close()
+
+
+async def test_an_edit_that_the_supervisor_refuses_is_gone_on_with(run: Run) -> None:
+    person = Writer("e", "e", steps=[('"w"', '"ghost"'), ('"ghost"', '"v"')])
+    reviewed = Reviewed(run, person)
+    await reviewed.begin()
+    (first,) = await reviewed.said(1)
+    await reviewed.take(first, Waiting(reason="the edited plan cannot run: there is no ghost", control=1))
+    _, second = await reviewed.said(2)
+    assert isinstance(second, Edit)
+    assert second.plan.tasks[0].worker == "v"
+    assert '"ghost"' in person.shown[1]
+    await reviewed.review.close()
+
+
 async def test_a_person_who_goes_away_is_told_how_to_come_back(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     person = Person()
     reviewed = Reviewed(run, person)
@@ -188,29 +282,66 @@ async def test_a_person_is_told_why_the_plan_they_edited_cannot_run(
     await reviewed.begin()
     (edit,) = await reviewed.said(1)
     await reviewed.take(edit, Waiting(reason="the edited plan cannot run: there is no ghost", control=1))
-    assert await reviewed.said(2) == [edit, Approve(revision=1)]
+    assert await reviewed.said(2) == [edit, Approve(revision=1, asked=2, by="ada")]
     await reviewed.review.close()
     assert capsys.readouterr().err.count("the edited plan cannot run: there is no ghost\n") == 1
+
+
+async def store(bus: MemoryBus, run: Run, *messages: Event | Control) -> int:
+    """Store messages of the run; the sequence of the last."""
+    seq = 0
+    for message in messages:
+        is_said = isinstance(message, Edit | Reject | Approve)
+        seq = await bus.publish((subjects.control if is_said else subjects.log)(run.id), codec.encode(message))
+    return seq
 
 
 async def test_what_was_said_about_an_earlier_plan_is_no_answer_to_an_edit(run: Run, bus: MemoryBus) -> None:
     request = Request(id=run.id, text="Why?", team="default", review=True)
     edit, circle = Edit(plan=PLAN), "the edited plan cannot run: a circle"
-
-    async def store(*messages: Event | Control) -> None:
-        for message in messages:
-            is_said = isinstance(message, Edit | Reject)
-            await bus.publish((subjects.control if is_said else subjects.log)(run.id), codec.encode(message))
-
-    await store(Started(epoch=1, supervisor="s", request=request), Planned(plan=PLAN))
-    await store(edit, Waiting(reason=circle, control=1), Reject(comment="no"))
-    await store(PlanRejected(faults=("no",), reviewed=True), Planned(plan=PLAN))
-    before, past = RunState(Limits()), await run.past()
-    for entry in past:
-        before.fold(entry.message, entry.time)
-    await store(edit, Approved(plan=PLAN, control=1))
-    said = await asyncio.wait_for(outcome(run, edit, before, past[-1].seq), LIMIT_S)
+    await store(bus, run, Started(epoch=1, supervisor="s", request=request), Planned(plan=PLAN))
+    await store(bus, run, edit, Waiting(reason=circle, control=1), Reject(comment="no"))
+    await store(bus, run, PlanRejected(faults=("no",), reviewed=True), Planned(plan=PLAN))
+    sent = await store(bus, run, edit)
+    await store(bus, run, Approved(plan=PLAN, control=1))
+    said = await asyncio.wait_for(outcome(run, edit, sent), LIMIT_S)
     assert said == ("goes on: another plan is approved (1 task)", 0)
+
+
+@pytest.mark.parametrize("control", [Approve(), Reject(comment="no"), Edit(plan=PLAN)])
+async def test_a_decision_that_came_second_is_told_as_such(run: Run, bus: MemoryBus, control: PlanControl) -> None:
+    request = Request(id=run.id, text="Why?", team="default", review=True)
+    await store(bus, run, Started(epoch=1, supervisor="s", request=request), Planned(plan=PLAN), Approve())
+    sent = await store(bus, run, control)
+    await store(bus, run, Approved(control=1))
+    _, code = await asyncio.wait_for(outcome(run, control, sent), LIMIT_S)
+    assert code == 1
+
+
+async def test_a_control_that_turned_stale_on_its_way_is_told_as_such(run: Run, bus: MemoryBus) -> None:
+    request = Request(id=run.id, text="Why?", team="default", review=True)
+    asked = await store(bus, run, Started(epoch=1, supervisor="s", request=request), Planned(plan=PLAN))
+    no = Reject(comment="no", asked=asked)
+    await store(bus, run, no, PlanRejected(faults=("no",), reviewed=True), Planned(plan=PLAN))
+    sent = await store(bus, run, yes := Approve(asked=asked))
+    await store(bus, run, Waiting(reason="stale", control=1))
+    said, code = await asyncio.wait_for(outcome(run, yes, sent), LIMIT_S)
+    assert ("stale" in said, code) == (True, 2)
+
+
+async def test_a_client_says_who_it_is_and_which_plan_it_saw(run: Run) -> None:
+    await run.approve(asked=7, by="ada")
+    await run.reject("no", asked=7, by="ada")
+    await run.edit(PLAN, asked=7, by="ada")
+    await run.cancel("enough", by="ada")
+    assert [entry.message for entry in await run.past()] == [
+        Approve(asked=7, by="ada"),
+        Reject(comment="no", asked=7, by="ada"),
+        Edit(plan=PLAN, asked=7, by="ada"),
+        Cancel(reason="enough", by="ada"),
+    ]
+    with pytest.raises(InvalidError):
+        await run.reject(" ")
 
 
 def scripted(worker: str) -> dict[str, object]:
@@ -246,10 +377,16 @@ def test_a_plan_is_refused_edited_and_approved_from_another_terminal(home: Path,
         refused = handoff(home, "approve", run, "--reject", "ask the writer")
         assert (refused.code, refused.err) == (0, f"run {run} has planned anew (1 task), and waits for approval\n")
         assert handoff(home, "runs", "--json").data[0]["status"] == "review"
+        first = line.partition("--asked ")[2].split()[0]
+        stale = handoff(home, "approve", run, "--asked", first)
+        shown = handoff(home, "show", run, "--json").data
+        assert (stale.code, f"--asked {shown['asked']}" in stale.err) == (2, True)
+        assert [each["kind"] for each in shown["controls"]] == ["reject"], "the stale approval was not even sent"
+        assert (shown["controls"][0]["effect"], shown["controls"][0]["asked"]) == ("applied", int(first))
         circle = plan_json(task("a", "writer", "b"), task("b", "writer", "a")).encode()
         wrong = handoff(home, "approve", run, "--plan", "-", stdin=circle)
         assert (wrong.code, "still waits: the edited plan cannot run" in wrong.err) == (2, True)
-        approved = handoff(home, "approve", run)
+        approved = handoff(home, "approve", run, "--asked", str(shown["asked"]), "--by", "ada  b")
         assert (approved.code, approved.err) == (0, f"run {run} goes on: its plan is approved (1 task)\n")
         ended = asking.ended()
     finally:
@@ -258,3 +395,4 @@ def test_a_plan_is_refused_edited_and_approved_from_another_terminal(home: Path,
     assert "plan refused: the reviewer refused the plan: ask the writer" in ended.err
     assert "by-writer done by writer" in ended.err
     assert "by-researcher" not in ended.err
+    assert "plan approved (by ada b)" in ended.err

@@ -1,5 +1,6 @@
 import random
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,8 +12,9 @@ from actors.cli.workers import listed, row
 from actors.record import Entry, Recorded
 from actors.run.limits import Limits
 from protocol import subjects
-from protocol.controls import Cancel
-from protocol.events import Finished, Planned, Replanned, Started, Waiting
+from protocol.controls import Approve, Cancel, Edit, Reject
+from protocol.events import Approved, Cancelled, Finished, Planned, PlanRejected, Replanned, Started, Waiting
+from protocol.ids import RunId
 from protocol.messages import (
     Answer,
     Breaker,
@@ -26,6 +28,8 @@ from protocol.messages import (
     Timing,
     Usage,
 )
+from protocol.steps import ConfirmAsked
+from protocol.subjects import TaskAddress
 
 RUN = "c" * 32
 
@@ -149,6 +153,61 @@ def test_a_plan_that_waits_for_approval_says_how_to_give_it(capsys: pytest.Captu
     assert f"handoff approve {RUN[:8]}" in out
     assert "look at a" in out
     assert a_story([*record, *told(Cancel())]).status == "planning"
+
+
+def test_each_control_is_shown_with_who_said_it_and_what_it_came_to(capsys: pytest.CaptureFixture[str]) -> None:
+    request = Request(id=RUN, text="Why?", team="default", review=True)
+    planned = Planned(plan=Plan(tasks=(a_task("a"),)))
+    record = told(
+        Started(epoch=1, supervisor="s", request=request),
+        planned,
+        Reject(comment="no", asked=2, by="ada"),
+        PlanRejected(faults=("no",), reviewed=True, by="ada"),
+        Approve(asked=2, by="eve"),
+        planned,
+        Approve(asked=2, by="eve"),
+        Waiting(reason="eve is late", control=1),
+        Approve(asked=6, by="ada"),
+        Approved(control=2, by="ada"),
+        Edit(plan=planned.plan, asked=6, by="eve"),
+        Cancel(reason="enough", by="bob"),
+        Cancelled(reason="enough", by="bob"),
+        Cancel(by="eve"),
+    )
+    story = a_story(record)
+    assert [(one.kind, one.by, one.asked, one.effect) for one in story.controls] == [
+        ("reject", "ada", 2, "applied"),
+        ("approve", "eve", 2, "ignored"),
+        ("approve", "eve", 2, "refused"),
+        ("approve", "ada", 6, "applied"),
+        ("edit", "eve", 6, "ignored"),
+        ("cancel", "bob", 0, "applied"),
+        ("cancel", "eve", 0, "ignored"),
+    ]
+    tell(story, full=False)
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("told")]
+    assert [name in line for name, line in zip(("ada", "eve", "eve", "ada", "eve", "bob", "eve"), lines, strict=True)]
+
+
+def test_a_control_about_a_tool_is_shown_with_what_it_came_to() -> None:
+    request = Request(id=RUN, text="Why?", team="default")
+    asked = ConfirmAsked(call="c1", tool="send", arguments=msgspec.Raw(b"{}"), deadline=1e12)
+    begun = told(Started(epoch=1, supervisor="s", request=request))[0]
+    question = Recorded(seq=2, time=1.0, subject=TaskAddress(RunId(RUN), "default", "w", "t", 1).steps, message=asked)
+    words = [
+        Recorded(seq=seq, time=2.0, subject=subjects.control(RUN), message=control)
+        for seq, control in (
+            (3, Approve(task="t", call="c1", asked=1, by="eve")),
+            (4, Reject(task="t", call="c1", asked=2, by="ada", comment="no")),
+            (5, Approve(task="t", call="c1", by="eve")),
+        )
+    ]
+    story = a_story([begun, question, *words])
+    assert [(one.task, one.call, one.by, one.effect) for one in story.controls] == [
+        ("t", "c1", "eve", "ignored"),
+        ("t", "c1", "ada", "applied"),
+        ("t", "c1", "eve", "ignored"),
+    ]
 
 
 def test_a_kind_that_nobody_trusts_is_listed_even_if_nobody_is_of_it() -> None:

@@ -6,13 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_records import RUN, START, Tape, called, eventful, plan, turn
 
+from actors.cli.tree import lines, tree
 from actors.record import Recorded
 from observability import names, span_ids
+from observability.otlp_json import otlp_json
 from observability.run_spans import spans_of, told_elsewhere
+from observability.run_view import view_of
 from observability.span import Span
-from protocol.events import Planned
+from observability.trace_json import trace_of
+from protocol.events import Approved, Cancelled, Planned, PlanRejected
 from protocol.messages import Fault, Result
-from protocol.steps import GivenBack, Taken
+from protocol.steps import Confirmed, GivenBack, Taken
 
 
 def one(spans: list[Span], **having: object) -> Span:
@@ -250,6 +254,35 @@ def test_a_question_to_a_person_is_a_moment_of_the_execution() -> None:
         ("handoff.confirm_asked", None),
         ("handoff.confirmed", "denied"),
     ]
+
+
+def test_who_decided_is_an_attribute_of_the_decision() -> None:
+    tape = (
+        Tape()
+        .start()
+        .log(
+            Planned(plan=plan("a")),
+            PlanRejected(faults=("no",), reviewed=True, by="eve"),
+            Planned(plan=plan("a")),
+            Approved(control=1, by="ada"),
+        )
+    )
+    tape.hand("a").step("a", Confirmed(call="u", tool="send", granted=True, by="cleo"))
+    tape.log(Cancelled(reason="enough", by="bob"))
+    view = view_of(RUN, tape.entries)
+    assert view is not None
+    found = {moment.name: moment.attributes[names.BY] for span in view.spans for moment in span.events}
+    assert found == {
+        "handoff.plan_rejected": "eve",
+        "handoff.approved": "ada",
+        "handoff.confirmed": "cleo",
+        "handoff.cancelled": "bob",
+    }
+    steps = {step.kind: step.attributes.get("handoff.by") for step in trace_of(view).steps}
+    assert (steps["approved"], steps["cancelled"]) == ("ada", "bob")
+    drawn = "\n".join(line.node.text for line in lines(tree(view)))
+    assert all(f"by {name}" in drawn for name in ("eve", "ada", "bob"))
+    assert b'"handoff.by"' in otlp_json(view.spans)
 
 
 def test_a_run_that_failed_is_an_error() -> None:

@@ -462,9 +462,9 @@ def test_a_word_about_a_tool_is_no_word_about_the_plan() -> None:
     state.fold(Planned(plan=Plan(tasks=(Task(id="a", worker="w", intent="i"),))), 1.0)
     for control in (Approve(task="a", call="c"), Reject(task="a", call="c", comment="no")):
         state.fold(control, 2.0)
-    assert state.controls == []
+    assert state.review.controls == []
     state.fold(Approve(), 3.0)
-    assert state.controls == [Approve()]
+    assert state.review.controls == [Approve()]
 
 
 def test_a_task_past_its_deadline_is_neither_retried_nor_rerouted() -> None:

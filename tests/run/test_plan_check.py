@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.run.plan_check import find_cycle, plan_faults, request_faults, unknown_workers
+from actors.run.plan_check import find_cycles, plan_faults, request_faults, unknown_workers
 from protocol.messages import Plan, Request, Task
 
 
@@ -61,16 +61,24 @@ names = st.sampled_from("abcdef")
 
 
 @given(st.dictionaries(names, st.sets(names), min_size=1))
-def test_a_circle_is_found_exactly_when_there_is_one(graph: dict[str, set[str]]) -> None:
+def test_circles_are_found_exactly_when_there_are_some_and_share_no_task(graph: dict[str, set[str]]) -> None:
     tasks = [task(name, *sorted(needs & set(graph) - {name})) for name, needs in graph.items()]
     needs = {t.id: set(t.depends_on) for t in tasks}
-    circle = find_cycle(tasks)
-    for one, other in pairwise(circle):
-        assert other in needs[one]
+    circles = find_cycles(tasks)
+    for circle in circles:
+        assert all(other in needs[one] for one, other in pairwise(circle))
+        assert circle[0] == circle[-1]
+    members = [name for circle in circles for name in circle[:-1]]
+    assert len(members) == len(set(members))
     done: set[str] = set()
     while free := {name for name, wants in needs.items() if name not in done and wants <= done}:
         done |= free
-    assert bool(circle) == (done != set(needs))
+    assert bool(circles) == (done != set(needs))
+    rest = {name: wants - set(members) for name, wants in needs.items() if name not in members}
+    done = set()
+    while free := {name for name, wants in rest.items() if name not in done and wants <= done}:
+        done |= free
+    assert done == set(rest), "no circle is left once those that were found are cut"
 
 
 def test_a_bad_run_id_is_a_fault() -> None:

@@ -141,8 +141,8 @@ async def review(world: World, run: str) -> None:
     state = RunState(Limits())
     for stored in world.server.stream(streams.RUNS).read(subjects.run_tree(run), 0):
         if entry := understand(stored):
-            state.fold(entry.message, entry.time)
-    if state.proposed is None or state.plan is not None or len(state.controls) > state.controls_done:
+            state.fold(entry.message, entry.time, entry.seq)
+    if state.under_review is None:
         return
     refused = any(rejection.reviewed for rejection in state.rejections)
     await world.tell(run, Approve() if refused else Reject(comment="again"))
