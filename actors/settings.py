@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -28,10 +28,15 @@ TRUST = "HANDOFF_TRUST"
 
 GIB = 1024**3
 DAY_S = 86_400.0
+Effort = Literal["", "low", "medium", "high", "xhigh", "max"]
 LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
 BUDGETS = {"budget_tokens", "budget_steps", "budget_usd"}
 SWITCHES = {"sync_always", "fetch_pages", "trace_content"}
-MAY_BE_ZERO = {"offline_delay_s", "port", "depth", "model_retries", "metrics_port"} | SWITCHES | BUDGETS
+MAY_BE_ZERO = (
+    {"max_tokens", "context_tokens", "offline_delay_s", "port", "depth", "model_retries", "metrics_port"}
+    | SWITCHES
+    | BUDGETS
+)
 HARMLESS = {
     "attempts",
     "breaker_cool_s",
@@ -135,13 +140,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     concurrency: int = 4
     runs: int = 512
     grace_s: float = 10.0
-    max_tokens: int = 4096
+    max_tokens: int = 0
+    effort_worker: Effort = "medium"
     max_turns: int = 12
     tool_output: int = 50_000
     fetch_pages: bool = False
     outbox: str = ""
     webhook_url: str = ""
-    context_tokens: int = 200_000
+    context_tokens: int = 0
     confirm_s: float = 120.0
     stuck_s: float = 60.0
     model_retries: int = 4

@@ -10,7 +10,7 @@ from protocol.controls import Control
 from protocol.errors import UndecodableError
 from protocol.events import Event, Finished, Started
 from protocol.messages import Handoff, Request, Result
-from protocol.steps import ConfirmAsked, Confirmed, GivenBack, ModelCalled, Step, Taken, ToolCalled
+from protocol.steps import GivenBack, Step, Taken
 from protocol.subjects import TaskAddress
 
 
@@ -132,7 +132,7 @@ def sorted_record(run: str, entries: Iterable[Entry]) -> Record:
         match message:
             case Handoff() | Result():
                 _work(record, entry, time_ns, supervisor)
-            case Taken() | GivenBack() | ModelCalled() | ToolCalled() | ConfirmAsked() | Confirmed():
+            case _ if isinstance(message, Step):
                 _work(record, entry, time_ns, supervisor)
             case _ if subjects.kind_of(entry.subject) == "log":
                 if isinstance(message, Started):
@@ -160,7 +160,6 @@ def _work(record: Record, entry: Entry, time_ns: int, supervisor: str) -> None:
             attempt.start_ns, attempt.supervisor = time_ns, supervisor
         case Result() as result:
             attempt.result, attempt.result_seq, attempt.end_ns = result, entry.seq, time_ns
-        case Taken() | GivenBack() | ModelCalled() | ToolCalled() | ConfirmAsked() | Confirmed() as step:
-            attempt.steps.append(StepAt(step=step, time_ns=time_ns))
-        case _:
-            pass
+        case step:
+            if isinstance(step, Step):
+                attempt.steps.append(StepAt(step=step, time_ns=time_ns))

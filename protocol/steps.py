@@ -19,14 +19,42 @@ class GivenBack(Message, frozen=True, kw_only=True, tag="given_back", tag_field=
     reason: str = ""
 
 
+class OfferedTool(Message, frozen=True, kw_only=True):
+    """A tool as the model was offered it; `schema` is the JSON schema of its arguments."""
+
+    name: str
+    description: str
+    schema: msgspec.Raw
+
+
+class Begun(Message, frozen=True, kw_only=True, tag="begun", tag_field="type"):
+    """The beginning of a conversation with a model: everything that stands before its first turn.
+
+    A worker that takes the task over sends these bytes, whatever its own prompts and tools are: a model refuses its own
+    earlier thinking behind a changed beginning. `prompt` is the content of the first user message.
+    """
+
+    system: str
+    prompt: msgspec.Raw
+    tools: tuple[OfferedTool, ...] = ()
+    model: str = ""
+    effort: str = ""
+    system_digest: str = ""
+    tools_digest: str = ""
+
+
 class ModelCalled(Message, frozen=True, kw_only=True, tag="model_called", tag_field="type"):
-    """One turn of the model, its content exactly as the provider gave it. `asked` is the name it was asked by."""
+    """One turn of the model, its content exactly as the provider gave it. `asked` is the name it was asked by.
+
+    `then` is the user message that the worker adds behind this turn, such as a request to go on; empty if it adds none.
+    """
 
     model: str
     content: msgspec.Raw
     stop_reason: str | None
     usage: Usage = Usage()
     asked: str = ""
+    then: str = ""
 
 
 class ToolCalled(Message, frozen=True, kw_only=True, tag="tool_called", tag_field="type"):
@@ -38,6 +66,27 @@ class ToolCalled(Message, frozen=True, kw_only=True, tag="tool_called", tag_fiel
     failed: bool = False
     seconds: float = 0.0
     artifact: Artifact | None = None
+
+
+class CutResult(Message, frozen=True, kw_only=True):
+    """A tool result of which the model reads only the first `keep` characters from now on.
+
+    `turn` is the number, from 1, of the model's turn that made the `call`.
+    """
+
+    turn: int
+    call: str
+    keep: int
+
+
+class ContextCut(Message, frozen=True, kw_only=True, tag="context_cut", tag_field="type"):
+    """The conversation outgrew the context of the model: these tool results are cut.
+
+    Thinking that the model did after the first of them, up to this Step, is no longer sent: it is bound to the whole
+    text.
+    """
+
+    results: tuple[CutResult, ...]
 
 
 class ConfirmAsked(Message, frozen=True, kw_only=True, tag="confirm_asked", tag_field="type"):
@@ -59,4 +108,4 @@ class Confirmed(Message, frozen=True, kw_only=True, tag="confirmed", tag_field="
     comment: str = ""
 
 
-Step = Taken | GivenBack | ModelCalled | ToolCalled | ConfirmAsked | Confirmed
+Step = Taken | GivenBack | Begun | ModelCalled | ToolCalled | ContextCut | ConfirmAsked | Confirmed

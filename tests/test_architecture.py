@@ -22,7 +22,7 @@ VOCABULARY = {
     "actors.heartbeat",
     "actors.__version__",
 }
-PORTS = {"actors.bus.port", "actors.model.port"}
+PORTS = {"actors.bus.port", "actors.model.port", "actors.model.profiles"}
 
 ROOMS: dict[str, tuple[set[str], set[str]]] = {
     # room: (what of ours it may import, which libraries)

@@ -93,7 +93,7 @@ def decoded(name: str, data: bytes) -> Message:
         (steps, codec.decode_step),
         (controls, codec.decode_control),
     ):
-        if kind.__module__ == module.__name__:
+        if kind.__module__ == module.__name__ and kind.__struct_config__.tag is not None:
             return decode(data)
     return codec.decode(data, kind)
 

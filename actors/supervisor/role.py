@@ -30,7 +30,7 @@ class Role:
         self._model = model
         self.model_name = model_name
         self._system = system
-        self._max_tokens = max_tokens
+        self._max_tokens = max_tokens or 4096
 
     async def fill(self, run: str, text: str, tool: ToolSpec) -> Filled:
         """Have a tool filled in. Some servers ignore that a tool is forced: JSON in the text is taken too."""

@@ -1,44 +1,49 @@
 """The agent: a model and its tools in a loop, every turn and every call stored before the next."""
 
 import asyncio
+from collections.abc import Sequence
 
 import msgspec
 
 from actors.bus.port import Bus
 from actors.clock import Clock
-from actors.model.port import Block, Call, CountsTokens, Model, ToolSpec, Turn
+from actors.model.port import Block, Call, CountsTokens, Model
 from actors.settings import Settings
 from actors.token_feed import TokenFeed
 from actors.tools.given import CallKey
 from actors.tools.tool import Tool
 from actors.worker.allowance import answer_tokens, asked_tokens, overrun, tightest
-from actors.worker.answers import FIELDS, SPECS, declined, findings, said_in
-from actors.worker.context import fitted
+from actors.worker.answers import FIELDS, declined, findings, said_in
+from actors.worker.context import cut_to_fit
+from actors.worker.conversation import Conversations
 from actors.worker.definition import Outcome, Worker
 from actors.worker.ending import Over, Yielded
 from actors.worker.gate import Gate
 from actors.worker.logbook import Logbook
 from actors.worker.moves import (
-    MOST_LOSSES,
+    CUT_OFF,
+    EMPTY,
+    MAX_LOSSES,
     AskModel,
     CallTools,
     Done,
     arguments_of,
+    beginning,
     call_place,
+    follow_up,
     last_words,
     next_move,
     spent,
     turns_taken,
 )
 from actors.worker.outputs import kept_within
-from actors.worker.prompts import system_prompt, task_prompt
 from actors.worker.takings import losses_since_progress
 from observability import live
 from observability.logger import get_logger
 from protocol import subjects
 from protocol.errors import ModelError, ToolError
 from protocol.messages import Fault, Handoff
-from protocol.steps import ModelCalled, ToolCalled
+from protocol.steps import Begun, ModelCalled, Step, ToolCalled
 
 TOOLS_AT_ONCE = 8
 
@@ -54,7 +59,7 @@ class Agent:
         self._bus = bus
         self._clock = clock
         self._settings = settings
-        self._system = system_prompt(worker.prompt)
+        self._conversations = Conversations(worker, bus, settings)
         self._gate = Gate(bus, clock, settings)
 
     async def work(self, handoff: Handoff, logbook: Logbook, stopping: asyncio.Event) -> Outcome:
@@ -66,40 +71,51 @@ class Agent:
         )
 
     async def _loop(self, handoff: Handoff, logbook: Logbook, stopping: asyncio.Event) -> Outcome:
-        prompt = task_prompt(handoff)
         while True:
             if stopping.is_set():
                 raise Yielded
             if (reason := declined(logbook.steps)) is not None:
                 return Outcome(output=reason, declined=True)
-            match next_move(prompt, logbook.steps):
+            begun = await self._begun(handoff, logbook)
+            match next_move(begun, logbook.steps):
                 case Done(text, stop_reason):
                     return _outcome(text, stop_reason)
-                case CallTools(uses):
-                    await self._call_tools(handoff, logbook, uses, stopping)
-                case AskModel(turns):
-                    if fault := await self._turn(handoff, logbook, turns):
+                case CallTools(uses, cut_off):
+                    await self._call_tools(handoff, logbook, [use for use in uses if use["id"] != cut_off], stopping)
+                    for use in uses:
+                        if use["id"] == cut_off:
+                            await logbook.write(ToolCalled(call=cut_off, tool=use["name"], output=CUT_OFF, failed=True))
+                case AskModel():
+                    if fault := await self._turn(handoff, logbook, begun):
                         return Outcome(output=last_words(logbook.steps), error=fault)
 
-    async def _turn(self, handoff: Handoff, logbook: Logbook, turns: list[Turn]) -> Fault | None:
-        """One more turn of the model; what speaks against it, or went wrong with it."""
+    async def _begun(self, handoff: Handoff, logbook: Logbook) -> Begun:
+        """The beginning of the conversation: as it is stored, whatever version of the worker stored it."""
+        if begun := beginning(logbook.steps):
+            return begun
+        begun = self._conversations.begin(handoff)
+        await logbook.write(begun)
+        return begun
+
+    async def _turn(self, handoff: Handoff, logbook: Logbook, begun: Begun) -> Fault | None:
+        """One more turn of the model, or a cut that makes room for it; returns a fault if neither is possible."""
         most = self._worker.max_turns or self._settings.max_turns
         if turns_taken(logbook.steps) >= most:
             return Fault(kind="budget", message=f"no result after {most} turns of the model")
-        call = Call(
-            run=handoff.run,
-            role=self._worker.name,
-            system=self._system,
-            turns=turns,
-            tools=self._tools(),
-            model=self._worker.model or self._settings.model_worker,
-            max_tokens=self._settings.max_tokens,
-            patience_s=None if handoff.deadline is None else max(0.0, handoff.deadline - self._bus.now()),
-        )
-        fitting = await fitted(call, self._settings.context_tokens, self._count)
-        if fitting is None:
-            return _outgrown(self._settings.context_tokens)
-        call, used, budget = fitting, spent(logbook.steps), tightest(handoff.budget, self._worker.budget)
+
+        def build(steps: Sequence[Step]) -> Call:
+            move = next_move(begun, steps)
+            assert isinstance(move, AskModel)  # a cut changes texts only
+            return self._conversations.call(handoff, begun, move.turns, empty=move.empty)
+
+        limit = self._conversations.context_tokens(begun)
+        cut = await cut_to_fit(logbook.steps, build, limit, self._count)
+        if cut is None:
+            return _outgrown(limit)
+        if cut.results:
+            log.warning("context.cut", run=handoff.run, task=handoff.task, results=len(cut.results))
+            await logbook.write(cut)
+        call, used, budget = build(logbook.steps), spent(logbook.steps), tightest(handoff.budget, self._worker.budget)
         if why := overrun(budget, used, call):
             return Fault(kind="budget", message=why)
         call = msgspec.structs.replace(call, max_tokens=answer_tokens(budget, used, call))
@@ -108,11 +124,6 @@ class Agent:
         except ModelError as error:
             return Fault(kind=error.kind, message=str(error), retryable=error.retryable, refinable=False)
         return None
-
-    def _tools(self) -> list[ToolSpec]:
-        """What the model is offered; tool servers come and go, so it is asked anew before each turn."""
-        own = [ToolSpec(name=t.name, description=t.description, schema=t.schema) for t in self._worker.tools]
-        return [*own, *SPECS]
 
     async def _count(self, call: Call) -> int:
         """How many tokens the call has: as the provider counts them, or about so where it does not."""
@@ -140,6 +151,7 @@ class Agent:
                 stop_reason=reply.stop_reason,
                 usage=reply.usage,
                 asked=call.model,
+                then=follow_up(reply),
             )
         )
 
@@ -194,7 +206,7 @@ class Agent:
             log.warning("tool.denied", tool=name, worker=self._worker.name)
             names = ", ".join(tool.name for tool in self._worker.tools) or "none"
             return f"tool_denied: {self._worker.name} has no tool called {name}; it has {names}", True
-        if (lost := losses_since_progress(logbook.steps)) >= MOST_LOSSES:
+        if (lost := losses_since_progress(logbook.steps)) >= MAX_LOSSES:
             log.warning("tool.given_up", tool=name, worker=self._worker.name, losses=lost)
             return f"{name} was not run again: the worker died {lost} times while this ran", True
         try:
@@ -214,6 +226,8 @@ def _outcome(text: str, stop_reason: str | None) -> Outcome:
         return Outcome(output=text, error=Fault(kind="refusal", message="the model refused the task"))
     if stop_reason == "model_context_window_exceeded":
         return Outcome(output=text, error=Fault(kind="context", message="the task outgrew the context of the model"))
+    if stop_reason == EMPTY:
+        return Outcome(output=text, error=Fault(kind=EMPTY, message="the model wrote no text", retryable=True))
     return Outcome(output=text)
 
 

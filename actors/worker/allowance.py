@@ -3,13 +3,13 @@
 from typing import TypeVar
 
 from actors.model.port import Call
+from actors.model.profiles import profile_of
 from protocol.messages import Budget, Usage
 
 Number = TypeVar("Number", int, float)
 
-CHARACTERS_A_TOKEN = 4
-LEAST_ANSWER = 64
-"""With fewer tokens than this nothing worth reading can be answered."""
+LEAST_ANSWER = 1_024
+"""With fewer tokens than this the model may end in the middle of its thinking, without any text."""
 
 
 def tightest(one: Budget, other: Budget) -> Budget:
@@ -52,4 +52,9 @@ def asked_tokens(call: Call) -> int:
     """About how many tokens a call brings with it."""
     size = len(call.system) + sum(len(str(turn.content)) for turn in call.turns)
     size += sum(len(tool.description) + len(str(tool.schema)) for tool in call.tools)
-    return size // CHARACTERS_A_TOKEN
+    return int(size / characters_a_token(call))
+
+
+def characters_a_token(call: Call) -> float:
+    """About how many characters a token of the model has."""
+    return profile_of(call.model).characters_a_token

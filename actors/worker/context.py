@@ -1,89 +1,89 @@
-"""The context of the model: what is asked must fit into it. What has to give way is the oldest of what tools gave.
+"""The context of the model: what is sent must fit into it. Tool results give way, the oldest first.
 
-The steps keep everything; only what the model reads again is shortened, and the same way after a change of hands.
+A cut is decided once and stored as a Step before anything is sent, so that every later request of the task, also one of
+a worker that takes over, begins with the same bytes.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
-import msgspec
-
-from actors.model.port import Block, Call, Turn
-from actors.worker.allowance import CHARACTERS_A_TOKEN, asked_tokens
+from actors.model.port import Call
+from actors.worker.allowance import asked_tokens, characters_a_token
+from actors.worker.moves import reply_of
+from protocol.steps import ContextCut, CutResult, ModelCalled, Step, ToolCalled
 
 NEAR = 0.5
 """Text in some languages has twice as many tokens as the estimate says."""
 TARGETS = (0.8, 0.6, 0.4)
-"""How much of the room is used after shortening; less than all, so that the next turns fit as well."""
+"""How much of the room is used after a cut; less than all, so that the next turns fit as well."""
 HEAD = 200
+"""How many characters of an old tool result are kept."""
+
+Build = Callable[[Sequence[Step]], Call]
+"""Makes the next call of the task from its Steps."""
+
+FITS = ContextCut(results=())
 
 
-async def fitted(call: Call, limit: int, count: Callable[[Call], Awaitable[int]]) -> Call | None:
-    """The call, shortened if its context does not hold it; None if no shortening helps. Counts only when it is near."""
+async def cut_to_fit(
+    steps: Sequence[Step], build: Build, limit: int, count: Callable[[Call], Awaitable[int]]
+) -> ContextCut | None:
+    """The cut after which the next call fits: `FITS` if it fits as it is, None if no cut helps.
+
+    The provider is asked to count only near the limit.
+    """
+    call = build(steps)
     room = limit - min(call.max_tokens, limit // 2)
     if asked_tokens(call) <= room * NEAR:
-        return call
+        return FITS
     tokens = await count(call)
     if tokens <= room:
-        return call
+        return FITS
     for target in TARGETS:
-        shorter = shortened(call, 1 - room * target / tokens)
-        if shorter != call and await count(shorter) <= room:
-            return shorter
+        excess = asked_tokens(call) * characters_a_token(call) * (1 - room * target / tokens)
+        cut = ContextCut(results=tuple(_chosen(steps, int(excess) + 1)))
+        if cut.results and await count(build([*steps, cut])) <= room:
+            return cut
     return None
 
 
-def shortened(call: Call, part: float) -> Call:
-    """The call without that part of its text: the oldest tool results go first, those of the last turn last."""
-    excess = int(asked_tokens(call) * CHARACTERS_A_TOKEN * part) + 1
-    turns = list(call.turns)
-    for at, turn in enumerate(turns[:-1]):
-        turns[at], saved = _heads(turn, excess)
-        excess -= saved
-    if excess > 0 and turns:
-        turns[-1] = _trimmed(turns[-1], excess)
-    return msgspec.structs.replace(call, turns=turns)
+def _chosen(steps: Sequence[Step], excess: int) -> list[CutResult]:
+    """Which tool results lose how much: the heads of old ones stay, those of the last turn are levelled."""
+    old, last = _uncut(steps)
+    chosen: list[CutResult] = []
+    for result, size in old:
+        if excess > 0 and size > 2 * HEAD:
+            chosen.append(result)
+            excess -= size - HEAD
+    if excess > 0:
+        level = _level([size for _, size in last], excess)
+        chosen += [CutResult(turn=r.turn, call=r.call, keep=level) for r, size in last if size > max(level, 2 * HEAD)]
+    return chosen
 
 
-def _heads(turn: Turn, excess: int) -> tuple[Turn, int]:
-    """The turn with only the heads of its tool results, as many as need be, and what that saved."""
-    saved = 0
-    blocks: list[Block] = []
-    for block in _blocks(turn):
-        text = _result(block)
-        if saved < excess and len(text) > 2 * HEAD:
-            head = _cut(text, HEAD)
-            saved += len(text) - len(head)
-            blocks.append(block | {"content": head})
-        else:
-            blocks.append(block)
-    return (Turn(role=turn.role, content=blocks) if saved else turn), saved
+def _level(sizes: Sequence[int], excess: int) -> int:
+    """The length to which the longest texts are cut so that together they lose `excess`; at least HEAD."""
+    longest = sorted(sizes, reverse=True)
+    for number, size in enumerate(longest, 1):
+        following = longest[number] if number < len(longest) else 0
+        # With the `number` longest cut to the length of the next one, this much is saved.
+        if sum(longest[:number]) - number * following >= excess:
+            return max(HEAD, (sum(longest[:number]) - excess) // number)
+        if size <= HEAD:
+            break
+    return HEAD
 
 
-def _trimmed(turn: Turn, excess: int) -> Turn:
-    """The turn with every tool result shorter by the same part: the model has not read them yet."""
-    total = sum(len(_result(block)) for block in _blocks(turn))
-    if not total:
-        return turn
-    kept = max(0.0, 1 - excess / total)
-    blocks = [
-        block | {"content": _cut(text, max(HEAD, int(len(text) * kept)))}
-        if len(text := _result(block)) > 2 * HEAD
-        else block
-        for block in _blocks(turn)
-    ]
-    return Turn(role=turn.role, content=blocks)
-
-
-def _blocks(turn: Turn) -> list[Block]:
-    return [] if isinstance(turn.content, str) else turn.content
-
-
-def _result(block: Block) -> str:
-    """The text of a tool result; empty for any other block."""
-    content = block.get("content") if block.get("type") == "tool_result" else ""
-    return content if isinstance(content, str) else ""
-
-
-def _cut(text: str, length: int) -> str:
-    note = f"the first {length:,} of {len(text):,} characters; call the tool again for the rest"
-    return f"{text[:length]}\n[shortened to fit the context: {note}]"
+def _uncut(steps: Sequence[Step]) -> tuple[list[tuple[CutResult, int]], list[tuple[CutResult, int]]]:
+    """The tool results with the lengths that the model reads now: those of old turns, and those of the last one."""
+    keeps = {(cut.turn, cut.call): cut.keep for step in steps if isinstance(step, ContextCut) for cut in step.results}
+    found: list[tuple[CutResult, int]] = []
+    number = 0
+    calls: set[str] = set()
+    for step in steps:
+        if isinstance(step, ModelCalled):
+            number += 1
+            calls = {use["id"] for use in reply_of(step).tool_uses}
+        elif isinstance(step, ToolCalled) and step.call in calls:
+            size = min(len(step.output), keeps.get((number, step.call), len(step.output)))
+            found.append((CutResult(turn=number, call=step.call, keep=HEAD), size))
+    return [one for one in found if one[0].turn < number], [one for one in found if one[0].turn == number]

@@ -81,8 +81,10 @@ class Worker:
             raise InvalidError(faults)
 
     def tool(self, name: str) -> Tool | None:
-        """The tool of that name, if this worker owns one."""
-        return next((tool for tool in self.tools if tool.name == name), None)
+        """The tool of that name, if this worker has one. Models may write it in other capitals, which is taken too."""
+        alike = [tool for tool in self.tools if tool.name.casefold() == name.casefold()]
+        exact = [tool for tool in alike if tool.name == name]
+        return exact[0] if exact else alike[0] if len(alike) == 1 else None
 
 
 def _faults(worker: Worker) -> list[str]:

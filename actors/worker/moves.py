@@ -1,7 +1,7 @@
-"""What an agent does next: a pure function of the steps it has taken.
+"""What an agent does next: a pure function of the Steps of its task.
 
-So a worker that takes over in the middle goes on exactly where the last one stopped: a stored turn of the model is
-never asked for again, and a stored tool call is never made again.
+A worker that takes a task over continues exactly where the last one stopped: the conversation is rebuilt from stored
+bytes only, a stored turn of the model is never asked for again, and a stored tool call is never made again.
 """
 
 from collections.abc import Sequence
@@ -12,32 +12,42 @@ import msgspec
 from actors.model.port import Block, Reply, Turn
 from actors.worker.takings import losses_since_progress
 from protocol.messages import Usage
-from protocol.steps import ModelCalled, Step, ToolCalled
+from protocol.steps import Begun, ContextCut, ModelCalled, Step, ToolCalled
 
 _blocks = msgspec.json.Decoder(list[Block])
+_content = msgspec.json.Decoder(str | list[Block])
 
 GO_ON = "Go on exactly where you stopped."
-MOST_LOSSES = 2
+WRITE_TEXT = "Your last reply holds no text. Write your result as text now."
+MAX_LOSSES = 2
 """A tool call during which the worker was lost this often is not made again."""
+MAX_EMPTY = 2
+"""After this many replies in a row without text and tool calls, the next one ends the task."""
 CUT_OFF = "not run: this call was cut off before its end. Make it again, with less in it or in several calls."
-_LAST_WORDS = frozenset({"refusal", "model_context_window_exceeded"})
+NO_OUTPUT = "(no output)"
+EMPTY = "empty"
+"""The end of a task whose model replies with thinking only, again and again."""
+_FINAL = frozenset({"refusal", "model_context_window_exceeded"})
 """Why the model stopped for good, whatever else is in the turn."""
+_THINKING = frozenset({"thinking", "redacted_thinking"})
 
 
 class AskModel(msgspec.Struct, frozen=True):
-    """Send these turns to the model."""
+    """Send these turns to the model. `empty` is how many replies in a row held neither text nor a tool call."""
 
     turns: list[Turn]
+    empty: int = 0
 
 
 class CallTools(msgspec.Struct, frozen=True):
-    """Make these tool calls (blocks of type tool_use)."""
+    """Make these tool calls (blocks of type tool_use). The one whose id is `cut_off` is incomplete."""
 
     uses: list[Block]
+    cut_off: str = ""
 
 
 class Done(msgspec.Struct, frozen=True):
-    """The model has given its last word."""
+    """The model has given its last text."""
 
     text: str
     stop_reason: str | None
@@ -46,35 +56,94 @@ class Done(msgspec.Struct, frozen=True):
 Move = AskModel | CallTools | Done
 
 
-def next_move(prompt: str, steps: Sequence[Step]) -> Move:
+def beginning(steps: Sequence[Step]) -> Begun | None:
+    """The stored beginning of the conversation, if there is one yet."""
+    return next((step for step in steps if isinstance(step, Begun)), None)
+
+
+def next_move(begun: Begun, steps: Sequence[Step]) -> Move:
     """What is to be done after these steps."""
-    turns = [Turn(role="user", content=prompt)]
-    said: list[str] = []
+    turns = [Turn(role="user", content=_content.decode(begun.prompt))]
+    texts: list[str] = []
+    cuts, stripped = _cuts(steps), _stripped(steps)
+    number = empty = 0
     for at, step in enumerate(steps):
         if not isinstance(step, ModelCalled):
             continue
+        number += 1
         reply, results = reply_of(step), _results(steps, at)
-        if step.stop_reason in _LAST_WORDS:
-            return Done("".join([*said, reply.text]), step.stop_reason)
-        if reply.content:
-            # Nothing at all may not be sent back.
-            turns.append(Turn(role="assistant", content=reply.content))
-        results |= _cut_off(reply)
-        missing = [use for use in reply.tool_uses if use["id"] not in results]
-        if missing:
+        if step.stop_reason in _FINAL:
+            return Done("".join([*texts, reply.text]), step.stop_reason)
+        if content := _sendable(reply.content, without_thinking=number in stripped):
+            turns.append(Turn(role="assistant", content=content))
+        if missing := [use for use in reply.tool_uses if use["id"] not in results]:
             # After a loss one at a time, so that it shows which of them it is that the worker does not survive.
-            return CallTools(missing[:1] if losses_since_progress(steps) else missing)
+            return CallTools(missing[:1] if losses_since_progress(steps) else missing, _cut_off(reply))
+        empty = empty + 1 if _is_empty(reply) else 0
         if reply.tool_uses:
-            turns.append(Turn(role="user", content=[_result_block(results[use["id"]]) for use in reply.tool_uses]))
-            said.clear()
-        elif step.stop_reason == "max_tokens":
-            said.append(reply.text)
-            turns.append(Turn(role="user", content=GO_ON))
-        elif step.stop_reason == "pause_turn":
-            said.append(reply.text)
+            blocks = [_result_block(results[use["id"]], cuts.get((number, use["id"]))) for use in reply.tool_uses]
+            turns.append(Turn(role="user", content=blocks))
+            texts.clear()
+        elif empty > MAX_EMPTY:
+            return Done("".join(texts), EMPTY)
+        elif step.stop_reason in ("max_tokens", "pause_turn") or empty:
+            texts.append(reply.text)
+            if then := step.then or _then_of_old(reply):
+                turns.append(Turn(role="user", content=then))
         else:
-            return Done("".join([*said, reply.text]), step.stop_reason)
-    return AskModel(turns)
+            return Done("".join([*texts, reply.text]), step.stop_reason)
+    return AskModel(turns, empty)
+
+
+def follow_up(reply: Reply) -> str:
+    """The user message that the worker adds behind a reply; it is stored with the reply. Empty if it adds none."""
+    if reply.tool_uses or reply.stop_reason in _FINAL | {"pause_turn"}:
+        return ""
+    if reply.stop_reason == "max_tokens":
+        # After a reply of thinking only the same is asked again, with more room: there is nothing to go on from.
+        return GO_ON if reply.text.strip() else ""
+    return WRITE_TEXT if _is_empty(reply) else ""
+
+
+def _is_empty(reply: Reply) -> bool:
+    """True for a reply of thinking only, or of nothing."""
+    return not reply.tool_uses and not reply.text.strip() and reply.stop_reason != "pause_turn"
+
+
+def _then_of_old(reply: Reply) -> str:
+    """The same for Steps of versions that did not store it."""
+    return GO_ON if reply.stop_reason == "max_tokens" and reply.text.strip() else ""
+
+
+def _sendable(content: list[Block], *, without_thinking: bool) -> list[Block]:
+    """A turn of the model as it may be sent back: the provider refuses one that ends in thinking, or holds nothing."""
+    if without_thinking:
+        return [block for block in content if block.get("type") not in _THINKING]
+    end = len(content)
+    while end and content[end - 1].get("type") in _THINKING:
+        end -= 1
+    return content[:end]
+
+
+def _cuts(steps: Sequence[Step]) -> dict[tuple[int, str], int]:
+    """How many characters are kept of each tool result that was cut, by turn and call."""
+    found: dict[tuple[int, str], int] = {}
+    for step in steps:
+        if isinstance(step, ContextCut):
+            for cut in step.results:
+                found[cut.turn, cut.call] = min(cut.keep, found.get((cut.turn, cut.call), cut.keep))
+    return found
+
+
+def _stripped(steps: Sequence[Step]) -> set[int]:
+    """The turns of the model whose thinking is bound to text that was cut afterwards."""
+    found: set[int] = set()
+    number = 0
+    for step in steps:
+        number += isinstance(step, ModelCalled)
+        if isinstance(step, ContextCut) and step.results:
+            found.update(range(min(cut.turn for cut in step.results) + 1, number + 1))
+    return found
 
 
 def _results(steps: Sequence[Step], at: int) -> dict[str, ToolCalled]:
@@ -89,7 +158,7 @@ def _results(steps: Sequence[Step], at: int) -> dict[str, ToolCalled]:
 
 
 def call_place(steps: Sequence[Step], call: str) -> tuple[int, int]:
-    """Which turn of the model asks for this call, and which of the calls in it it is; both from 1.
+    """Which turn of the model makes this call, and which of the calls in it it is; both from 1.
 
     It is the same after any number of losses: what follows a turn does not change the turn.
     """
@@ -99,17 +168,15 @@ def call_place(steps: Sequence[Step], call: str) -> tuple[int, int]:
 
 
 def arguments_of(use: Block) -> Any:
-    """What a call was given, checked by nobody yet: a model may send anything, not only an object."""
+    """The arguments of a call, not checked yet: a model may send anything, not only an object."""
     given = use.get("input")
     return {} if given is None else given
 
 
-def _cut_off(reply: Reply) -> dict[str, ToolCalled]:
+def _cut_off(reply: Reply) -> str:
     """The last call of a turn that ran out of tokens: half of its arguments may be missing, so it is not made."""
     last = reply.content[-1] if reply.content else {}
-    if reply.stop_reason != "max_tokens" or last.get("type") != "tool_use":
-        return {}
-    return {last["id"]: ToolCalled(call=last["id"], tool=last["name"], output=CUT_OFF, failed=True)}
+    return str(last["id"]) if reply.stop_reason == "max_tokens" and last.get("type") == "tool_use" else ""
 
 
 def reply_of(step: ModelCalled) -> Reply:
@@ -139,6 +206,9 @@ def turns_taken(steps: Sequence[Step]) -> int:
     return sum(isinstance(step, ModelCalled) for step in steps)
 
 
-def _result_block(step: ToolCalled) -> Block:
-    block: Block = {"type": "tool_result", "tool_use_id": step.call, "content": step.output or "(no output)"}
+def _result_block(step: ToolCalled, keep: int | None) -> Block:
+    output = step.output or NO_OUTPUT
+    if keep is not None and keep < len(output):
+        output = f"{output[:keep]}\n[the first {keep:,} of {len(output):,} characters]"
+    block: Block = {"type": "tool_result", "tool_use_id": step.call, "content": output}
     return block | {"is_error": True} if step.failed else block

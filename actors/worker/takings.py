@@ -6,7 +6,9 @@ without such a mark behind the taking before it means that the earlier instance 
 
 from collections.abc import Sequence
 
-from protocol.steps import GivenBack, Step, Taken
+from protocol.steps import Begun, GivenBack, Step, Taken
+
+_NO_PROGRESS = Taken | GivenBack | Begun
 
 
 def losses(steps: Sequence[Step]) -> int:
@@ -26,7 +28,7 @@ def losses(steps: Sequence[Step]) -> int:
 
 def losses_since_progress(steps: Sequence[Step]) -> int:
     """The same, counted from the last step that got the task any further."""
-    start = next((at for at in range(len(steps), 0, -1) if not isinstance(steps[at - 1], Taken | GivenBack)), 0)
+    start = next((at for at in range(len(steps), 0, -1) if not isinstance(steps[at - 1], _NO_PROGRESS)), 0)
     return losses(steps[start:])
 
 

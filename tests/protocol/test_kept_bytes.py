@@ -54,7 +54,18 @@ from protocol.messages import (
     Usage,
 )
 from protocol.references import ByReference
-from protocol.steps import ConfirmAsked, Confirmed, GivenBack, ModelCalled, Taken, ToolCalled
+from protocol.steps import (
+    Begun,
+    ConfirmAsked,
+    Confirmed,
+    ContextCut,
+    CutResult,
+    GivenBack,
+    ModelCalled,
+    OfferedTool,
+    Taken,
+    ToolCalled,
+)
 
 KEPT = Path(__file__).parent / "kept"
 RUN = "0af7651916cd43dd8448eb211c80319c"
@@ -169,6 +180,19 @@ EXAMPLES: dict[str, Message] = {
     "step-model_called": ModelCalled(
         model="m", content=msgspec.Raw(b'[{"type":"text","text":"hi"}]'), stop_reason="end_turn", usage=USAGE
     ),
+    "step-begun": Begun(
+        system="You compare figures.",
+        prompt=msgspec.Raw(b'"Compare them"'),
+        tools=(OfferedTool(name="sum", description="Add.", schema=msgspec.Raw(b'{"type":"object"}')),),
+        model="m",
+        effort="medium",
+        system_digest="0f1c",
+        tools_digest="9be2",
+    ),
+    "step-model_called-then": ModelCalled(
+        model="m", content=msgspec.Raw(b"[]"), stop_reason="max_tokens", asked="m", then="Go on."
+    ),
+    "step-context_cut": ContextCut(results=(CutResult(turn=1, call="toolu_1", keep=200),)),
     "step-tool_called": ToolCalled(call="toolu_1", tool="sum", output="3", failed=False, seconds=0.1),
     "step-tool_called-kept": ToolCalled(call="toolu_1", tool="read", output="head …", artifact=ARTIFACT),
     "step-confirm_asked": ConfirmAsked(

@@ -107,7 +107,7 @@ async def test_a_tool_call_over_the_limit_of_tokens_is_not_made_but_asked_for_ag
         Rule(turns=1, tool_use=look(), stop_reason="max_tokens"),
         Rule(turns=3, contains="cut off before its end", text="I will not."),
     )
-    assert (result.output, result.usage.tool_calls) == ("I will not.", 0)
+    assert (result.output, result.usage.tool_calls) == ("I will not.", 1)
 
 
 @pytest.mark.parametrize("uses", [[], look()])
@@ -133,7 +133,7 @@ async def test_a_prompt_that_the_provider_finds_too_long_fails_by_that_name() ->
 
 async def test_a_tool_result_that_the_context_does_not_hold_is_shortened_before_the_call() -> None:
     small = Settings(context_tokens=4_000, max_tokens=500)
-    shortened = Rule(turns=3, contains="[shortened to fit the context", text="It begins with word.")
+    shortened = Rule(turns=3, contains="[the first ", text="It begins with word.")
     result = await result_of(READER, Rule(turns=1, tool_use=look()), shortened, settings=small)
     assert (result.status, result.output) == ("completed", "It begins with word.")
 

@@ -14,7 +14,7 @@ from actors.tools.tool import Tool, tool
 from actors.worker import agent as agent_module
 from actors.worker import outputs
 from actors.worker.definition import Worker
-from actors.worker.moves import MOST_LOSSES
+from actors.worker.moves import MAX_LOSSES
 from protocol.errors import TooLargeError
 from protocol.messages import Usage
 from protocol.steps import ModelCalled, Step, Taken
@@ -181,7 +181,7 @@ async def test_a_call_has_the_same_key_after_the_worker_was_lost() -> None:
 async def test_a_call_that_the_worker_did_not_survive_twice_is_not_made_again_but_told() -> None:
     call, other = use("say", 1, text="fatal"), use("say", 2, text="harmless")
     # The worker that comes now writes the second Taken itself.
-    before: list[Step] = [asked(call, other), *[Taken(instance="gone")] * (MOST_LOSSES - 1)]
+    before: list[Step] = [asked(call, other), *[Taken(instance="gone")] * (MAX_LOSSES - 1)]
     done = await Desk(agent(say)).do([call, other], before=before)
     outputs = {step.call: step for step in done.tools}
     assert outputs[call["id"]].failed

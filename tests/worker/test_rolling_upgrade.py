@@ -21,14 +21,14 @@ from protocol import codec, streams, subjects
 from protocol.events import Cancelled, Started
 from protocol.ids import RunId
 from protocol.messages import Handoff, Request, Result, Usage
-from protocol.steps import GivenBack, ModelCalled, Step, Taken, ToolCalled
+from protocol.steps import Begun, GivenBack, ModelCalled, Step, Taken, ToolCalled
 from protocol.subjects import TaskAddress
 from tests.worker.at_work import SaidModel
 
 KEPT = Path(__file__).parent.parent / "protocol" / "kept"
 RUN = RunId("ab" * 16)
 SETTINGS = Settings(ack_wait_s=2.0, heartbeat_s=1.0, card_ttl_s=3.0, grace_s=0.0)
-NEWER_STEP = b'{"type":"begun","instance":"newer","digest":"SHA-256=x"}'
+NEWER_STEP = b'{"type":"delegated_elsewhere","instance":"newer","digest":"SHA-256=x"}'
 NEWER_EVENT = b'{"type":"negotiated","with":"somebody"}'
 STARTED = codec.encode(Started(epoch=1, supervisor="s", request=Request(text="?")))
 
@@ -99,14 +99,14 @@ async def test_what_a_newer_version_began_is_given_back_untouched_ever_more_rare
     assert gaps == sorted(gaps)
     assert len(gaps) < 15
     assert gaps[-1] >= 200
-    assert ("begun" if what == "step" else "negotiated") in await stage.trouble()
+    assert ("delegated_elsewhere" if what == "step" else "negotiated") in await stage.trouble()
 
 
 async def test_a_newer_worker_goes_on_with_it_and_the_older_one_has_no_more_trouble(stage: Stage) -> None:
     await stage.store(steps=(NEWER_STEP,), log=(STARTED,))
     stage.start()
     await stage.clock.advance(5)
-    assert "begun" in await stage.trouble()
+    assert "delegated_elsewhere" in await stage.trouble()
     got: list[Delivery] = []
     queue = streams.task_queue("default", "w", SETTINGS.ack_wait)
     await MemoryBus(stage.server, "newer").pull(queue, 1, got.append)
@@ -153,7 +153,7 @@ async def test_an_event_of_a_newer_version_stops_a_task_that_is_under_way_before
     assert len(stage.model.calls) == 1
     assert stage.stored(stage.address.result) == []
     steps = [codec.decode_step(data) for data in stage.stored(stage.address.steps)]
-    assert [type(step) for step in steps] == [ModelCalled, GivenBack]
+    assert [type(step) for step in steps] == [Begun, ModelCalled, GivenBack]
 
 
 async def test_what_an_older_version_began_is_gone_on_with(stage: Stage) -> None:
@@ -172,8 +172,9 @@ TURN = ModelCalled(
     usage=Usage(model_calls=1),
 )
 BACK = GivenBack(instance="i")
+BEGUN = Begun(system="You work.", prompt=msgspec.Raw(b'"task"'))
 
 
 @given(st.lists(st.sampled_from([TURN, ToolCalled(call="a", tool="say", output="x"), Taken(instance="i"), BACK])))
 def test_an_older_version_that_passes_over_the_mark_goes_on_with_the_same_conversation(steps: list[Step]) -> None:
-    assert next_move("task", steps) == next_move("task", [step for step in steps if step is not BACK])
+    assert next_move(BEGUN, steps) == next_move(BEGUN, [step for step in steps if step is not BACK])

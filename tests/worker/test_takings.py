@@ -5,7 +5,7 @@ import pytest
 
 from actors.worker.moves import CallTools, next_move
 from actors.worker.takings import losses, losses_if_taken, losses_since_progress
-from protocol.steps import GivenBack, ModelCalled, Step, Taken, ToolCalled
+from protocol.steps import Begun, GivenBack, ModelCalled, Step, Taken, ToolCalled
 
 TAKEN, BACK = Taken(instance="i"), GivenBack(instance="i", reason="the process stops")
 TURN = ModelCalled(
@@ -15,6 +15,7 @@ TURN = ModelCalled(
     ),
     stop_reason="tool_use",
 )
+BEGUN = Begun(system="You work.", prompt=msgspec.Raw(b'"task"'))
 CALLED = ToolCalled(call="a", tool="say", output="x")
 
 
@@ -60,7 +61,7 @@ def test_losses_are_counted_from_the_last_step_that_got_further(steps: list[Step
 
 
 def test_calls_are_made_one_at_a_time_after_a_loss_and_together_after_a_return() -> None:
-    lost, returned = next_move("task", [TURN, TAKEN]), next_move("task", [TURN, BACK, TAKEN])
+    lost, returned = next_move(BEGUN, [TURN, TAKEN]), next_move(BEGUN, [TURN, BACK, TAKEN])
     assert isinstance(lost, CallTools)
     assert isinstance(returned, CallTools)
     assert [use["id"] for use in lost.uses] == ["a"]

@@ -1,0 +1,77 @@
+"""The conversation of one task with a model: how it begins, and the next call that follows from its Steps."""
+
+import hashlib
+from collections.abc import Sequence
+
+import msgspec
+
+from actors.bus.port import Bus
+from actors.model.port import Call, ToolSpec, Turn
+from actors.model.profiles import profile_of
+from actors.settings import Settings
+from actors.worker.answers import SPECS
+from actors.worker.definition import Worker
+from actors.worker.prompts import system_prompt, task_prompt
+from protocol.messages import Handoff
+from protocol.steps import Begun, OfferedTool
+
+ROOM = 32_000
+"""The `max_tokens` of a turn where the settings name none: room for thinking and an answer."""
+
+_encode = msgspec.json.encode
+_schema = msgspec.json.Decoder(dict[str, object])
+
+
+class Conversations:
+    """Begins the conversations of one worker, and makes its calls."""
+
+    def __init__(self, worker: Worker, bus: Bus, settings: Settings) -> None:
+        self._worker = worker
+        self._bus = bus
+        self._settings = settings
+
+    def begin(self, handoff: Handoff) -> Begun:
+        """The beginning of a new conversation, with the tools that the worker has now."""
+        system = system_prompt(self._worker.prompt, self._bus.now())
+        model = self._worker.model or self._settings.model_worker
+        own = [ToolSpec(name=t.name, description=t.description, schema=t.schema) for t in self._worker.tools]
+        tools = tuple(
+            OfferedTool(name=t.name, description=t.description, schema=msgspec.Raw(_encode(t.schema)))
+            for t in [*own, *SPECS]
+        )
+        effort = self._settings.effort_worker
+        return Begun(
+            system=system,
+            prompt=msgspec.Raw(_encode(task_prompt(handoff))),
+            tools=tools,
+            model=model,
+            effort=effort if effort in profile_of(model).efforts else "",
+            system_digest=_digest(system.encode()),
+            tools_digest=_digest(_encode(tools)),
+        )
+
+    def call(self, handoff: Handoff, begun: Begun, turns: Sequence[Turn], *, empty: int = 0) -> Call:
+        """The next call. After a reply without text it has more room, as far as the model allows."""
+        deadline = handoff.deadline
+        most = profile_of(begun.model).output_tokens
+        return Call(
+            run=handoff.run,
+            role=self._worker.name,
+            system=begun.system,
+            turns=turns,
+            tools=[
+                ToolSpec(name=t.name, description=t.description, schema=_schema.decode(t.schema)) for t in begun.tools
+            ],
+            model=begun.model,
+            effort=begun.effort,
+            max_tokens=min(most, (self._settings.max_tokens or ROOM) * 2**empty),
+            patience_s=None if deadline is None else max(0.0, deadline - self._bus.now()),
+        )
+
+    def context_tokens(self, begun: Begun) -> int:
+        """How many tokens the model holds, its answer included."""
+        return self._settings.context_tokens or profile_of(begun.model).context_tokens
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
