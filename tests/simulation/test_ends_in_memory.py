@@ -80,11 +80,12 @@ async def test_a_run_ends_at_its_deadline_or_by_a_cancel_whatever_is_killed(seed
     await world.calm(runs)
     for number, run in enumerate(runs):
         ends = [event for event in world.log(run) if isinstance(event, Cancelled | Expired)]
-        assert len(ends) == 1, ends
+        # A cancel may come after the deadline, before the answer is stored: it stops what is still paid for.
+        kinds = [type(event) for event in ends]
+        assert kinds in ([Cancelled], [Expired], [Expired, Cancelled]), ends
+        assert Cancelled not in kinds or number < 3
         if isinstance(ends[0], Expired):
             assert ends[0].deadline == first_start(world, run) + DEADLINE_S, "a resumed run keeps its deadline"
-        else:
-            assert number < 3
     assert model.late == []
     await world.end()
 
