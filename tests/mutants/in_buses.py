@@ -69,7 +69,7 @@ MUTANTS = (
         file=RUNNER,
         old='            log.error("delivery.unsettled", subject=lease.delivery.message.subject, error=_text(error))\n',
         new="            raise error\n",
-        tests=(f"{RUNNER_TESTS}::test_an_error_while_settling_leaves_the_other_deliveries_alone",),
+        tests=(f"{RUNNER_TESTS}::test_what_cannot_be_settled_now_is_settled_when_it_comes_again",),
     ),
     Mutant(
         name="a process that slept through its ack wait takes the message from its new holder",

@@ -27,7 +27,9 @@ ONE = {"goal": "g", "tasks": [{"id": "a", "worker": "w", "intent": "count apples
 
 
 class SlowPlanner:
-    """A model whose every answer takes eight seconds."""
+    """A model whose every answer takes eight seconds, or as long as a test says."""
+
+    takes_s = 8.0
 
     def __init__(self, clock: VirtualClock) -> None:
         self._clock = clock
@@ -35,7 +37,7 @@ class SlowPlanner:
 
     async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
         self.calls += 1
-        await self._clock.sleep(8)
+        await self._clock.sleep(self.takes_s)
         block: dict[str, Any] = {"type": "text", "text": "all"}
         if call.force:
             block = {"type": "tool_use", "id": "u", "name": call.force, "input": ONE}
@@ -272,7 +274,11 @@ async def test_a_lapsed_lease_gives_nothing_back(world: World) -> None:
     assert counts == [], "only the ack wait gives it to somebody else"
 
 
-async def test_a_refusal_is_heard_and_read_but_refuses_only_the_plan_it_was_meant_for(world: World) -> None:
+@pytest.mark.parametrize("takes_s", [8.0, 0.1], ids=["read before the next plan", "read after the next plan"])
+async def test_a_refusal_is_heard_and_read_but_refuses_only_the_plan_it_was_meant_for(
+    world: World, takes_s: float
+) -> None:
+    world.model.takes_s = takes_s
     world.start(echo)
     run = new_run_id()
     await world.ask(Request(id=run, text="count", review=True, synthesis=False))
