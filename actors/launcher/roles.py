@@ -191,6 +191,7 @@ async def model_for(settings: Settings, *, ready: bool = False) -> AsyncGenerato
             timeout_s=settings.model_timeout_s,
             retries=settings.model_retries,
             patience_s=settings.model_patience_s,
+            offline=settings.offline,
         )
         model = AnthropicModel(endpoint)
         try:

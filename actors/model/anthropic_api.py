@@ -50,7 +50,8 @@ class Endpoint:
     """Where the model is and how patiently it is asked.
 
     `timeout_s` is the longest silence, not the whole call. `patience_s` is how long a call waits in all for a provider
-    that is busy or away, if the call itself does not say.
+    that is busy or away, if the call itself does not say. `offline`: it is the local offline model, which may start
+    after the actor that asks it, so a refused connection is waited for from the first call on.
     """
 
     _: KW_ONLY
@@ -60,6 +61,7 @@ class Endpoint:
     timeout_s: float = 120.0
     retries: int = 4
     patience_s: float = 300.0
+    offline: bool = False
 
 
 class AnthropicModel:
@@ -79,7 +81,7 @@ class AnthropicModel:
         self._luck = luck
         self._opened: AsyncAnthropic | None = None
         self._opening = asyncio.Lock()
-        self._reached = False
+        self._reached = endpoint.offline
 
     async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: Ready | None = None) -> Reply:
         """Ask, and try again as `RetryPolicy` says. After a stream that broke, `said` hears the reply from its start.

@@ -1,5 +1,6 @@
 """The offline model as a process of its own: where it listens, and who asks it."""
 
+import asyncio
 from pathlib import Path
 
 import msgspec
@@ -28,6 +29,15 @@ async def test_an_address_of_a_model_goes_before_the_offline_one(tmp_path: Path)
         async with model_for(settings) as model:
             await model.call(QUESTION)
     assert asked.read_text().count('"event":"asked"') == 1
+
+
+async def test_an_actor_that_starts_before_the_offline_model_waits_for_it() -> None:
+    port = ports.free()
+    async with model_for(Settings(offline_url=f"http://127.0.0.1:{port}")) as model, asyncio.TaskGroup() as group:
+        asked = group.create_task(model.call(QUESTION))
+        await asyncio.sleep(0)
+        async with offline_server(port=port):
+            assert "offline" in (await asked).text
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "no such host"])
