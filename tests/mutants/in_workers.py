@@ -154,8 +154,8 @@ MUTANTS = (
     Mutant(
         name="a tool is called again although its outcome is stored",
         file="actors/worker/moves.py",
-        old="            return CallTools(missing[:1] if losses_since_progress(steps) else missing)\n",
-        new="            return CallTools(reply.tool_uses)\n",
+        old="return CallTools(missing[:1] if losses_since_progress(steps) else missing,",
+        new="return CallTools(reply.tool_uses,",
         tests=("tests/worker/test_moves.py",),
     ),
     Mutant(
