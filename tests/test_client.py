@@ -100,6 +100,7 @@ async def test_an_answer_that_was_not_republished_is_found_in_the_stream(place: 
 
 
 async def test_an_answer_that_was_missed_while_the_connection_was_lost_is_read_at_once(place: Place) -> None:
+    await place.log_event(Planned(plan=PLAN))
     async with Client(place.bus, settings=SETTINGS, clock=place.clock) as client:
         waiting = asyncio.create_task(client.run(place.run).answer())
         await place.clock.advance(100)
