@@ -1,8 +1,11 @@
 """The offline model as a process of its own: where it listens, and who asks it."""
 
 import asyncio
+import subprocess
+import sys
 from pathlib import Path
 
+import httpx2
 import msgspec
 import pytest
 from model.asking import question
@@ -44,3 +47,19 @@ async def test_an_actor_that_starts_before_the_offline_model_waits_for_it() -> N
 def test_an_address_that_is_not_of_this_machine_is_told_from_a_port_that_is_taken(host: str) -> None:
     assert ports.fault(0, host) == "is no address of this machine"
     assert ports.fault(0, "127.0.0.1") is None
+
+
+@pytest.mark.process
+def test_the_command_serves_a_profile_and_names_the_others_if_it_does_not_exist(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "actors", "model", "--home", str(tmp_path)]
+    wrong = subprocess.run([*command, "--profile", "nope"], capture_output=True, text=True, check=False)
+    assert (wrong.returncode, "sonnet-5-5" in wrong.stderr) == (2, True)
+    headers = {"x-api-key": "any", "anthropic-version": "2023-06-01"}
+    with subprocess.Popen([*command, "--profile", "haiku-5-5"], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        body = {"model": "m", "max_tokens": 9, "top_k": 1, "messages": [{"role": "user", "content": "hi"}]}
+        refused = httpx2.post(f"{url}/v1/messages", json=body, headers=headers)
+        process.terminate()
+    assert refused.status_code == 400
+    assert "top_k" in refused.json()["error"]["message"]
