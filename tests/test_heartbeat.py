@@ -134,14 +134,14 @@ async def test_a_card_says_how_many_tasks_wait(stage: Stage) -> None:
 
 @pytest.mark.parametrize("stage", ["function"], indirect=True)
 async def test_an_error_in_one_heartbeat_does_not_end_the_heartbeats(
-    stage: Stage, capsys: pytest.CaptureFixture[str]
+    stage: Stage, caplog: pytest.LogCaptureFixture
 ) -> None:
     stage.troubles = ["", ValueError("a bug in a tool server"), ValueError("a bug in a tool server")]
     running = stage.start()
     await stage.clock.advance(SETTINGS.card_ttl_s * 5)
     assert not running.done()
     assert [card.instance for card in await stage.cards()] == ["w1"]
-    assert capsys.readouterr().out.count("a bug in a tool server") == 1
+    assert caplog.text.count("a bug in a tool server") == 1
 
 
 async def test_a_card_shows_what_cannot_be_settled(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
