@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 from waiting import LIMIT_S
@@ -10,6 +11,7 @@ from waiting import LIMIT_S
 from actors.bus.memory import MemoryBus, MemoryServer
 from actors.client import Client
 from actors.clock import SystemClock
+from actors.model_server.intake import Policy
 from actors.model_server.serve import offline_server
 from actors.record import Recorded
 from actors.settings import Settings
@@ -55,12 +57,14 @@ class Ran(NamedTuple):
 
 
 @asynccontextmanager
-async def at_work(team: Team, settings: Settings) -> AsyncGenerator[Client]:
-    """All actors of a team on a bus in memory."""
+async def at_work(
+    team: Team, settings: Settings, *, policy: Policy | None = None, log: Path | None = None
+) -> AsyncGenerator[Client]:
+    """All actors of a team on a bus in memory. The policy says how strict the model is, `log` holds its requests."""
     clock = SystemClock()
     server, stop = MemoryServer(settings, clock), asyncio.Event()
     async with (
-        offline_server() as url,
+        offline_server(policy=policy, log=log) as url,
         asking(url) as model,
         Client(MemoryBus(server, "c"), settings=settings) as client,
         asyncio.TaskGroup() as group,
