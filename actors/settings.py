@@ -102,6 +102,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     nats_creds: str = ""
     anthropic_api_key: str = ""
     anthropic_base_url: str = ""
+    model_provider: Literal["anthropic", "bedrock", "vertex"] = "anthropic"
     home: str = ""
     team: str = "default"
     team_source: str = ""
@@ -190,8 +191,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     @property
     def offline(self) -> bool:
-        """Whether there is neither a key nor an address for a model."""
-        return not self.anthropic_api_key and not self.anthropic_base_url
+        """True if no model is configured: no key, no address, and no cloud that has credentials of its own."""
+        return not (self.anthropic_api_key or self.anthropic_base_url or self.model_provider != "anthropic")
 
     @property
     def secrets(self) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ async def check_model(settings: Settings) -> None:
 
     A server of one's own need not know `count_tokens` or the names of the models: what it says of these is ignored.
     """
-    if settings.offline:
+    if settings.offline or settings.model_provider != "anthropic":
         return
     from actors.model.anthropic_api import AnthropicModel, Endpoint, warm
 

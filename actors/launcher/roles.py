@@ -192,6 +192,7 @@ async def model_for(settings: Settings, *, ready: bool = False) -> AsyncGenerato
             retries=settings.model_retries,
             patience_s=settings.model_patience_s,
             offline=settings.offline,
+            provider=settings.model_provider,
         )
         model = AnthropicModel(endpoint)
         try:

@@ -8,7 +8,7 @@ import importlib
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from actors.clock import Clock, SystemClock
 from actors.model.failure import status_failure
@@ -27,8 +27,11 @@ if TYPE_CHECKING:
 
 _MODULES = ("anthropic", "anthropic.resources.messages", "anthropic.lib.streaming", "genai_prices")
 _NO_KEY = "not-needed"
+_CLOUD_CLIENTS = {"bedrock": "AsyncAnthropicBedrock", "vertex": "AsyncAnthropicVertex"}
 
 T = TypeVar("T")
+Provider = Literal["anthropic", "bedrock", "vertex"]
+"""Whose client of the SDK makes the calls; all of them speak the Messages API."""
 Answer = dict[str, Any]
 """A message of the model as the provider's own JSON."""
 
@@ -62,6 +65,7 @@ class Endpoint:
     retries: int = 4
     patience_s: float = 300.0
     offline: bool = False
+    provider: Provider = "anthropic"
 
 
 class AnthropicModel:
@@ -70,7 +74,7 @@ class AnthropicModel:
     def __init__(
         self, endpoint: Endpoint, *, clock: Clock | None = None, luck: Callable[[], float] = random.random
     ) -> None:
-        if not endpoint.api_key and not endpoint.base_url:
+        if endpoint.provider == "anthropic" and not endpoint.api_key and not endpoint.base_url:
             raise ModelError(
                 "authentication_error",
                 "there is no key for the model: set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL for a server of your own",
@@ -194,16 +198,20 @@ class AnthropicModel:
         _import_all()
         import anthropic
 
-        return anthropic.AsyncAnthropic(
-            api_key=self._endpoint.api_key or _NO_KEY,
-            base_url=self._endpoint.base_url or None,
-            timeout=self._endpoint.timeout_s,
-            max_retries=0,
-        )
+        options: Any = {"timeout": self._endpoint.timeout_s, "max_retries": 0}
+        if self._endpoint.provider == "anthropic":
+            key, url = self._endpoint.api_key or _NO_KEY, self._endpoint.base_url or None
+            return anthropic.AsyncAnthropic(api_key=key, base_url=url, **options)
+        try:
+            return getattr(anthropic, _CLOUD_CLIENTS[self._endpoint.provider])(**options)
+        except (ValueError, ImportError) as error:
+            # Region, project and credentials of a cloud come from its own environment variables.
+            why = f"the client for {self._endpoint.provider} cannot be made: {error}"
+            raise ModelError("configuration", why, retryable=False) from error
 
     @property
     def _where(self) -> str:
-        return self._endpoint.base_url or "the provider"
+        return self._endpoint.base_url or f"the provider ({self._endpoint.provider})"
 
 
 def _answer(message: "Message") -> Answer:

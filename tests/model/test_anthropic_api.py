@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from waiting import LIMIT_S
 
-from actors.model.anthropic_api import AnthropicModel, Endpoint
+from actors.model.anthropic_api import AnthropicModel, Endpoint, Provider
 from actors.model.port import Call, Turn
 from actors.model_server.scripted import Rule, Script, ScriptedTool
 from actors.model_server.serve import offline_server
@@ -323,6 +323,38 @@ def test_without_key_and_address_it_says_what_to_do() -> None:
     with pytest.raises(ModelError, match="ANTHROPIC_API_KEY") as caught:
         AnthropicModel(Endpoint(model="m"))
     assert not caught.value.retryable
+
+
+@pytest.mark.parametrize(("provider", "variable"), [("bedrock", "AWS_REGION"), ("vertex", "CLOUD_ML_REGION")])
+async def test_a_cloud_without_a_region_is_refused_with_the_name_of_the_variable(
+    provider: Provider, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "CLOUD_ML_REGION", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    model = AnthropicModel(Endpoint(provider=provider), clock=QuickClock())
+    with pytest.raises(ModelError, match=variable) as caught:
+        await model.call(question("hi"))
+    assert (caught.value.kind, caught.value.retryable) == ("configuration", False)
+
+
+@pytest.mark.parametrize(
+    ("provider", "variable", "client"),
+    [("bedrock", "AWS_REGION", "AsyncAnthropicBedrock"), ("vertex", "CLOUD_ML_REGION", "AsyncAnthropicVertex")],
+)
+async def test_the_client_of_the_cloud_that_is_set_makes_the_calls(
+    provider: Provider, variable: str, client: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "eu-west-1")
+    asked: list[str] = []
+
+    def refuse(*_: object, **__: object) -> None:
+        asked.append(client)
+        raise ValueError("made in a test")
+
+    monkeypatch.setattr(f"anthropic.{client}", refuse)
+    with pytest.raises(ModelError, match="made in a test"):
+        await AnthropicModel(Endpoint(provider=provider), clock=QuickClock()).call(question("hi"))
+    assert asked == [client]
 
 
 def test_the_key_is_never_shown() -> None:
