@@ -53,9 +53,10 @@ def spent(usage: Usage) -> str:
 
 
 def _kinds(usage: Usage) -> str:
-    """What the tokens were; those of the cache are named only where there are any."""
+    """What the tokens were; those of the cache are named only where a cache was used."""
     asked = usage.input_tokens + usage.cache_write_tokens
-    cached = f"{usage.cache_read_tokens:,} cached, " if usage.cache_read_tokens else ""
+    rate = usage.cache_hit_rate
+    cached = "" if rate is None else f"{usage.cache_read_tokens:,} cached ({rate:.0%} hit rate), "
     return f"{asked:,} in, {cached}{usage.output_tokens:,} out"
 
 

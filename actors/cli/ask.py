@@ -116,7 +116,7 @@ async def _ask(wanted: Wanted, request: Request, options: Options, asking: Askin
         if answer is None:
             raise CommandError([f"run {run.id} has not ended yet: see handoff show {run.id[:8]}"], INTERRUPTED)
         if options["as_json"]:
-            write_json(answer)
+            write_json({**answer.to_dict(), "cache_hit_rate": answer.usage.cache_hit_rate})
         else:
             write_markdown(answer.text)
         sys.stdout.flush()

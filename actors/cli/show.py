@@ -39,7 +39,7 @@ def show(place: Place, run: str, *, full: bool, as_json: bool) -> int:
     async def work(bus: JetStreamBus) -> int:
         story = await _read(bus, await find_run(bus, run), limits)
         if as_json:
-            write_json(story)
+            write_json({**msgspec.structs.asdict(story), "cache_hit_rate": story.usage.cache_hit_rate})
         else:
             tell(story, full=full)
         return 0

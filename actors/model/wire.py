@@ -12,6 +12,7 @@ from protocol.codec import writable
 from protocol.messages import Usage
 
 _CACHED: Block = {"cache_control": {"type": "ephemeral"}}
+_UNMARKED = frozenset({"thinking", "redacted_thinking"})
 MOST_TOKENS = 10**12
 """What claims to be more is no number of tokens, and might not fit into a message."""
 
@@ -23,7 +24,7 @@ def wire_of(call: Call, default_model: str) -> dict[str, Any]:
         "max_tokens": call.max_tokens,
         "messages": _messages(call),
     }
-    if call.system:
+    if call.system.strip():
         asked["system"] = [{"type": "text", "text": call.system, **_CACHED}]
     if call.tools:
         asked["tools"] = _tools(call.tools)
@@ -113,16 +114,39 @@ def _counted(told: object) -> int:
 
 
 def _messages(call: Call) -> list[Block]:
-    """The turns; the last is marked if the conversation will go on, since the next call begins with all of it."""
-    messages: list[Block] = [{"role": turn.role, "content": turn.content} for turn in call.turns]
-    if messages and call.tools and not call.force:
-        messages[-1] = {**messages[-1], "content": _marked(call.turns[-1])}
-    return messages
+    """The turns, marked for the cache if the conversation will go on, since the next call begins with all of them."""
+    marked = _marked_turns(call.turns) if call.tools and not call.force else frozenset[int]()
+    return [
+        {"role": turn.role, "content": _marked(turn.content) if at in marked else turn.content}
+        for at, turn in enumerate(call.turns)
+    ]
 
 
-def _marked(turn: Turn) -> list[Block]:
-    blocks = [{"type": "text", "text": turn.content}] if isinstance(turn.content, str) else turn.content
-    return [*blocks[:-1], *({**block, **_CACHED} for block in blocks[-1:])]
+def _marked_turns(turns: Sequence[Turn]) -> frozenset[int]:
+    """The last turn, and the user turn before it, where the last call of this conversation ended.
+
+    The provider looks back only 20 blocks from a mark; a turn of many tool calls has more, so the old end
+    needs a mark of its own.
+    """
+    last = len(turns) - 1
+    before = [at for at in range(last) if turns[at].role == "user"]
+    return frozenset([*before[-1:], last]) if turns else frozenset()
+
+
+def _marked(content: str | list[Block]) -> str | list[Block]:
+    """The content with a mark on its last block that may carry one; unchanged if there is none."""
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    at = next((at for at in range(len(blocks) - 1, -1, -1) if _may_be_marked(blocks[at])), None)
+    if at is None:
+        return content
+    return [*blocks[:at], {**blocks[at], **_CACHED}, *blocks[at + 1 :]]
+
+
+def _may_be_marked(block: Block) -> bool:
+    """The provider refuses a mark on thinking and on empty text."""
+    if block.get("type") == "text":
+        return bool(str(block.get("text", "")).strip())
+    return block.get("type") not in _UNMARKED
 
 
 def _tools(tools: Sequence[ToolSpec]) -> list[Block]:

@@ -46,6 +46,10 @@ def test_a_plan_can_be_looked_at_kept_and_run_on_data_of_ones_own(home: Path, tm
     ended = handoff(home, "ask", "--plan", "plan.json", "--data", "data", "--no-synthesis", "--json")
     assert ended.code == 0
     assert ended.data["status"] == "complete"
+    usage = ended.data["usage"]
+    cached = usage["cache_read_tokens"] + usage["cache_write_tokens"]
+    rate = usage["cache_read_tokens"] / (usage["input_tokens"] + cached) if cached else None
+    assert ended.data["cache_hit_rate"] == rate
     assert "Apollo 11" in ended.data["text"]
     assert len(json.loads(planned.out)["tasks"]) == 1
     assert_all_gone(home)

@@ -40,8 +40,24 @@ def test_what_was_spent_is_one_line() -> None:
 
 
 def test_what_came_from_a_cache_is_told_apart_and_everything_adds_up() -> None:
-    usage = Usage(input_tokens=10, cache_write_tokens=5, cache_read_tokens=100, output_tokens=2, model_calls=1)
-    assert wording.spent(usage) == "117 tokens (15 in, 100 cached, 2 out) · 1 model call · 0 tool calls · free"
+    usage = Usage(input_tokens=20, cache_write_tokens=5, cache_read_tokens=100, output_tokens=2, model_calls=1)
+    said = "127 tokens (25 in, 100 cached (80% hit rate), 2 out) · 1 model call · 0 tool calls · free"
+    assert wording.spent(usage) == said
+
+
+@pytest.mark.parametrize(
+    ("usage", "rate"),
+    [
+        (Usage(input_tokens=20, cache_write_tokens=5, cache_read_tokens=75), 0.75),
+        (Usage(input_tokens=20, cache_write_tokens=5), 0.0),
+        (Usage(cache_read_tokens=5, output_tokens=100), 1.0),
+        (Usage(input_tokens=20, output_tokens=5), None),
+        (Usage(), None),
+    ],
+)
+def test_the_hit_rate_is_the_part_of_all_input_that_was_read_from_the_cache(usage: Usage, rate: float | None) -> None:
+    assert usage.cache_hit_rate == rate
+    assert ("0 cached (0%" in wording.spent(usage + Usage(model_calls=1))) == (rate == 0.0)
 
 
 def test_time_is_told_against_the_time_of_the_tasks_one_after_the_other() -> None:
