@@ -39,6 +39,12 @@ def cost(usd: float | None) -> str:
     return f"${usd:.4f}" if usd < 1 else f"${usd:.2f}"
 
 
+def cache_hit_rate(usage: Usage) -> float | None:
+    """The part of the input that was read from the provider's cache, 0 to 1; None if no cache was used."""
+    cached = usage.cache_read_tokens + usage.cache_write_tokens
+    return usage.cache_read_tokens / (usage.input_tokens + cached) if cached else None
+
+
 def spent(usage: Usage) -> str:
     """Everything that was spent, on one line."""
     if not usage.model_calls:
@@ -55,7 +61,7 @@ def spent(usage: Usage) -> str:
 def _kinds(usage: Usage) -> str:
     """What the tokens were; those of the cache are named only where a cache was used."""
     asked = usage.input_tokens + usage.cache_write_tokens
-    rate = usage.cache_hit_rate
+    rate = cache_hit_rate(usage)
     cached = "" if rate is None else f"{usage.cache_read_tokens:,} cached ({rate:.0%} hit rate), "
     return f"{asked:,} in, {cached}{usage.output_tokens:,} out"
 

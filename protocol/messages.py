@@ -68,12 +68,6 @@ class Usage(Message, frozen=True, kw_only=True):
         """All tokens, in and out, cached or not."""
         return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
 
-    @property
-    def cache_hit_rate(self) -> float | None:
-        """The part of the input that was read from a cache, 0 to 1; None if no cache was used."""
-        cached = self.cache_read_tokens + self.cache_write_tokens
-        return self.cache_read_tokens / (self.input_tokens + cached) if cached else None
-
 
 class Artifact(Message, frozen=True, kw_only=True):
     """Something too big for a message, kept in the object store and named by its digest."""

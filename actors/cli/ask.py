@@ -20,7 +20,7 @@ from actors.cli.opening import Wanted, opened
 from actors.cli.options import POSITIVE, Place, json_option, placed
 from actors.cli.storage_check import busy_reason
 from actors.cli.terminal import tell, write, write_json
-from actors.cli.wording import about
+from actors.cli.wording import about, cache_hit_rate
 from actors.client import Client, checked
 from actors.launcher.embedded import find
 from actors.remote_run import Run
@@ -116,7 +116,7 @@ async def _ask(wanted: Wanted, request: Request, options: Options, asking: Askin
         if answer is None:
             raise CommandError([f"run {run.id} has not ended yet: see handoff show {run.id[:8]}"], INTERRUPTED)
         if options["as_json"]:
-            write_json({**answer.to_dict(), "cache_hit_rate": answer.usage.cache_hit_rate})
+            write_json({**answer.to_dict(), "cache_hit_rate": cache_hit_rate(answer.usage)})
         else:
             write_markdown(answer.text)
         sys.stdout.flush()

@@ -15,7 +15,7 @@ from actors.cli.options import Place, json_option, placed
 from actors.cli.review import how_to_approve, write_plan
 from actors.cli.story import Story, TaskStory, story_of, story_of_waiting, tree_of
 from actors.cli.terminal import one_line, table, write, write_json, write_words
-from actors.cli.wording import age, cost, count, disputed, judged, seconds, spent, timed
+from actors.cli.wording import age, cache_hit_rate, cost, count, disputed, judged, seconds, spent, timed
 from actors.record import read_run
 from actors.run.limits import Limits
 from actors.run_index import find_run, waiting_requests
@@ -39,7 +39,7 @@ def show(place: Place, run: str, *, full: bool, as_json: bool) -> int:
     async def work(bus: JetStreamBus) -> int:
         story = await _read(bus, await find_run(bus, run), limits)
         if as_json:
-            write_json({**msgspec.structs.asdict(story), "cache_hit_rate": story.usage.cache_hit_rate})
+            write_json({**msgspec.structs.asdict(story), "cache_hit_rate": cache_hit_rate(story.usage)})
         else:
             tell(story, full=full)
         return 0

@@ -1,9 +1,22 @@
 """How figures and findings are said to a person."""
 
-from observability.wording import MINUTE, about, age, cost, count, seconds, spent
+from observability.wording import MINUTE, about, age, cache_hit_rate, cost, count, seconds, spent
 from protocol.messages import Answer, Contradiction
 
-__all__ = ["MINUTE", "about", "age", "cost", "count", "disputed", "judged", "said_by", "seconds", "spent", "timed"]
+__all__ = [
+    "MINUTE",
+    "about",
+    "age",
+    "cache_hit_rate",
+    "cost",
+    "count",
+    "disputed",
+    "judged",
+    "said_by",
+    "seconds",
+    "spent",
+    "timed",
+]
 
 
 def disputed(found: Contradiction) -> str:

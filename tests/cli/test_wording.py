@@ -56,7 +56,7 @@ def test_what_came_from_a_cache_is_told_apart_and_everything_adds_up() -> None:
     ],
 )
 def test_the_hit_rate_is_the_part_of_all_input_that_was_read_from_the_cache(usage: Usage, rate: float | None) -> None:
-    assert usage.cache_hit_rate == rate
+    assert wording.cache_hit_rate(usage) == rate
     assert ("0 cached (0%" in wording.spent(usage + Usage(model_calls=1))) == (rate == 0.0)
 
 
