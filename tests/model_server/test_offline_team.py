@@ -47,7 +47,7 @@ async def done(model: AnthropicModel, worker: Worker, handoff: Handoff) -> tuple
     turns = [Turn(role="user", content=task_prompt(handoff))]
     used: list[str] = []
     for _ in range(8):
-        call = Call(run=RUN, role=worker.name, system=system_prompt(worker.prompt), turns=turns, tools=tools)
+        call = Call(run=RUN, role=worker.name, system=system_prompt(worker.prompt, 0.0), turns=turns, tools=tools)
         reply = await model.call(call, said=lambda _: None)
         if not reply.tool_uses:
             return reply.text, used
