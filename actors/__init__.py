@@ -49,6 +49,7 @@ __all__ = [
     "Request",
     "Result",
     "Run",
+    "Source",
     "Task",
     "Team",
     "TooLargeError",
@@ -73,7 +74,7 @@ if TYPE_CHECKING:
     from actors.tools.server import ToolServer
     from actors.tools.tool import tool
     from actors.worker.definition import Outcome, Worker
-    from protocol.messages import Answer, Artifact, Budget, Fault, Handoff, Plan, Request, Result, Task, Usage
+    from protocol.messages import Answer, Artifact, Budget, Fault, Handoff, Plan, Request, Result, Source, Task, Usage
 else:
     # Hidden from type checkers, to whom a module with `__getattr__` has every name, the misspelled ones included.
     _MODULES = {
@@ -89,6 +90,7 @@ else:
         "Request": "protocol.messages",
         "Result": "protocol.messages",
         "Run": "actors.remote_run",
+        "Source": "protocol.messages",
         "Task": "protocol.messages",
         "Team": "actors.teams.team",
         "ToolServer": "actors.tools.server",

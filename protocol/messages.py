@@ -4,9 +4,11 @@ Fields are only ever added, with a default; unknown fields are ignored. Every fi
 any language finds it.
 """
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
+
+from protocol.base import Message
 
 Strategy = Literal["merge", "select", "reduce"]
 NOTHING = msgspec.Raw(b"null")
@@ -14,20 +16,6 @@ NOTHING = msgspec.Raw(b"null")
 
 ResultStatus = Literal["completed", "failed", "declined"]
 AnswerStatus = Literal["complete", "partial", "failed", "cancelled"]
-
-
-class Message(msgspec.Struct, frozen=True, kw_only=True):
-    """Anything with a place in the protocol."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The message as plain dicts, lists, strings and numbers: what `json.dumps` or a web framework takes."""
-        return msgspec.to_builtins(self, enc_hook=_from_raw)
-
-
-def _from_raw(value: object) -> object:
-    if isinstance(value, msgspec.Raw):
-        return msgspec.json.decode(value)
-    raise NotImplementedError(f"{type(value).__name__} has no place in a message")
 
 
 class Budget(Message, frozen=True, kw_only=True):
@@ -147,7 +135,7 @@ class Request(Message, frozen=True, kw_only=True):
     artifacts: tuple[Artifact, ...] = ()
     review: bool = False
     parent: str | None = None
-    metadata: dict[str, str] = {}
+    metadata: dict[str, str] = msgspec.field(default_factory=dict[str, str])
 
 
 class Context(Message, frozen=True, kw_only=True):
@@ -178,6 +166,14 @@ class Handoff(Message, frozen=True, kw_only=True):
     depth: int = 0
 
 
+class Source(Message, frozen=True, kw_only=True):
+    """What a result rests on: an address or the name of a file, and the words that were cited, if any."""
+
+    ref: str
+    title: str = ""
+    quote: str = ""
+
+
 class Result(Message, frozen=True, kw_only=True):
     """What a worker gives back. An empty output that meets the success criterion is a success."""
 
@@ -194,6 +190,7 @@ class Result(Message, frozen=True, kw_only=True):
     findings: tuple[str, ...] = ()
     error: Fault | None = None
     usage: Usage = Usage()
+    sources: tuple[Source, ...] = ()
 
 
 class Timing(Message, frozen=True, kw_only=True):
@@ -226,7 +223,7 @@ class Answer(Message, frozen=True, kw_only=True):
     timing: Timing = Timing()
     revisions: int = 0
     artifacts: tuple[Artifact, ...] = ()
-    spending: dict[str, Usage] = {}
+    spending: dict[str, Usage] = msgspec.field(default_factory=dict[str, Usage])
 
 
 class RunEntry(Message, frozen=True, kw_only=True):

@@ -31,7 +31,8 @@ class Begun(Message, frozen=True, kw_only=True, tag="begun", tag_field="type"):
     """The beginning of a conversation with a model: everything that stands before its first turn.
 
     A worker that takes the task over sends these bytes, whatever its own prompts and tools are: a model refuses its own
-    earlier thinking behind a changed beginning. `prompt` is the content of the first user message.
+    earlier thinking behind a changed beginning. `prompt` is the content of the first user message. `server_tools` are
+    the tools that run at the provider, each as the request offers it.
     """
 
     system: str
@@ -41,12 +42,15 @@ class Begun(Message, frozen=True, kw_only=True, tag="begun", tag_field="type"):
     effort: str = ""
     system_digest: str = ""
     tools_digest: str = ""
+    server_tools: tuple[msgspec.Raw, ...] = ()
 
 
 class ModelCalled(Message, frozen=True, kw_only=True, tag="model_called", tag_field="type"):
     """One turn of the model, its content exactly as the provider gave it. `asked` is the name it was asked by.
 
     `then` is the user message that the worker adds behind this turn, such as a request to go on; empty if it adds none.
+    `container` names where code of the model ran at the provider; until `container_expires`, a Unix time, the next call
+    names it again.
     """
 
     model: str
@@ -55,6 +59,8 @@ class ModelCalled(Message, frozen=True, kw_only=True, tag="model_called", tag_fi
     usage: Usage = Usage()
     asked: str = ""
     then: str = ""
+    container: str = ""
+    container_expires: float = 0.0
 
 
 class ToolCalled(Message, frozen=True, kw_only=True, tag="tool_called", tag_field="type"):

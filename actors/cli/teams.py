@@ -89,7 +89,7 @@ def _member(worker: Worker) -> Member:
     return Member(
         name=worker.name,
         summary=worker.summary,
-        tools=(*(tool.name for tool in worker.tools), *lent),
+        tools=(*(tool.name for tool in worker.tools), *lent, *worker.server_tools),
         kind="person" if worker.person else "function" if worker.run else "agent",
         fallback=worker.fallback,
     )

@@ -18,6 +18,7 @@ from actors.launcher.processes import ActorSpec, Fleet
 from actors.registry import is_served
 from actors.settings import Settings
 from actors.supervisor.roster import read_cards
+from actors.worker.server_tools import require_server_tools
 from protocol.errors import HandoffError, UnreachableError
 
 ROLES = "actors.launcher.roles"
@@ -149,6 +150,7 @@ class Session:
 
     async def _start_fleet(self, crew: Crew) -> Fleet:
         team = find_team(self.settings)
+        require_server_tools(team.workers, self.settings.model_worker)
         fleet = self.fleet = await self._stack.enter_async_context(Fleet(logs=self._logs, on_event=self._on_event))
         self._stack.push_async_callback(fleet.stop, self.settings.grace_s)
         settings = self.settings

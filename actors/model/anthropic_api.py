@@ -14,7 +14,7 @@ from actors.clock import Clock, SystemClock
 from actors.model.failure import status_failure
 from actors.model.port import Call, Ready, Reply
 from actors.model.retry import RetryPolicy
-from actors.model.wire import blocks_of, content_of, usage_of, wire_of
+from actors.model.wire import blocks_of, container_of, content_of, usage_of, wire_of
 from observability import live
 from observability.logger import get_logger
 from protocol.errors import ModelError
@@ -111,7 +111,8 @@ class AnthropicModel:
         """How many tokens the call brings with it, as the provider counts them; asked once."""
         await self._open()
         asked = wire_of(call, self._endpoint.model)
-        del asked["max_tokens"]
+        for name in ("max_tokens", "container"):
+            asked.pop(name, None)
         return await self._told(self._count(asked))
 
     async def close(self) -> None:
@@ -226,9 +227,12 @@ def _reply(answer: Answer, asked: str, seconds: float) -> Reply:
     """What is not told, as by some servers of one's own, is the model that was asked, and no usage."""
     model = answer.get("model")
     model = model if isinstance(model, str) else asked
+    container, expires = container_of(answer.get("container"))
     return Reply(
         model=model,
         content=answer["content"],
         stop_reason=str(answer["stop_reason"]),
-        usage=usage_of(model, answer.get("usage"), seconds),
+        usage=usage_of(model, answer.get("usage"), seconds, answer["content"]),
+        container=container,
+        container_expires=expires,
     )

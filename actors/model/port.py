@@ -15,6 +15,12 @@ Block = dict[str, Any]
 """One block of content, exactly as the Messages API has it."""
 
 
+def is_server_block(block: Block) -> bool:
+    """True for a call of a tool of the provider and for its result."""
+    kind = str(block.get("type"))
+    return kind == "server_tool_use" or kind.endswith("_tool_result")
+
+
 class Turn(msgspec.Struct, frozen=True, kw_only=True):
     """One message of a conversation; `role` is user or assistant."""
 
@@ -41,6 +47,8 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a model is asked in one call. `force` names a tool that must be used: current models refuse that.
 
     `patience_s` is how long the call may wait in all for a provider that is busy or away; None: as the settings say.
+    `server_tools` run at the provider; each is offered exactly as it stands here. `container` names where earlier code
+    ran.
     """
 
     run: str
@@ -55,20 +63,37 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     effort: str = ""
     tool_choice: Literal["auto", "none"] = "auto"
     patience_s: float | None = None
+    server_tools: Sequence[Block] = ()
+    container: str = ""
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """One turn of the model."""
+    """One turn of the model.
+
+    `container` names where its code ran at the provider; it exists until `container_expires`, a Unix time.
+    """
 
     model: str
     content: list[Block]
     stop_reason: str | None
     usage: Usage
+    container: str = ""
+    container_expires: float = 0.0
 
     @property
     def text(self) -> str:
-        """All text of the turn."""
-        return "".join(block["text"] for block in self.content if block.get("type") == "text")
+        """All text of the turn. A blank line separates texts between which a tool of the provider ran."""
+        parts: list[str] = []
+        tool_ran = False
+        for block in self.content:
+            if block.get("type") != "text":
+                tool_ran = tool_ran or is_server_block(block)
+                continue
+            if tool_ran and parts and not parts[-1].endswith("\n"):
+                parts.append("\n\n")
+            parts.append(block["text"])
+            tool_ran = False
+        return "".join(parts)
 
     @property
     def tool_uses(self) -> list[Block]:

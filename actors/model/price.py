@@ -5,8 +5,8 @@ from protocol.messages import Usage
 _FREE = "offline-"
 
 
-def price_usd(model: str, usage: Usage) -> float | None:
-    """What the call cost by the name of the model that answered; nothing for the offline model."""
+def price_usd(model: str, usage: Usage, searches: int = 0) -> float | None:
+    """What the call and its web searches cost by the name of the model that answered; nothing for the offline model."""
     if model.startswith(_FREE):
         return 0.0
     # Imported when first needed: it takes 0.2 s.
@@ -18,6 +18,7 @@ def price_usd(model: str, usage: Usage) -> float | None:
         cache_read_tokens=usage.cache_read_tokens,
         cache_write_tokens=usage.cache_write_tokens,
         output_tokens=usage.output_tokens,
+        web_searches=searches,
     )
     try:
         return float(calc_price(counted, model_ref=model, provider_id="anthropic").total_price)

@@ -6,7 +6,7 @@ foreign server may refuse, except a format, whose refusal is documented and hand
 """
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -15,6 +15,19 @@ Effort = Literal["low", "medium", "high", "xhigh", "max"]
 
 ALL_EFFORTS: tuple[Effort, ...] = ("low", "medium", "high", "xhigh", "max")
 WEB_AND_CODE = ("web_search", "web_fetch", "code_execution")
+SERVER_TOOLS: Mapping[str, dict[str, Any]] = {
+    # Called by the model directly, never from code that it runs: each result stands in the turn, and has a known price.
+    "web_search": {"type": "web_search_20260318", "name": "web_search", "allowed_callers": ["direct"]},
+    "web_fetch": {
+        "type": "web_fetch_20260318",
+        "name": "web_fetch",
+        "allowed_callers": ["direct"],
+        "citations": {"enabled": True},
+    },
+    "code_execution": {"type": "code_execution_20260521", "name": "code_execution"},
+}
+"""The tools that run at the provider, each as a request offers it, in the newest version of the SDK that we use."""
+
 CHARACTERS_A_TOKEN = 2.5
 """Characters a token of the tokenizer that the 5.5 models share."""
 

@@ -2,17 +2,19 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, cast
 
 import msgspec
 
-from actors.model.port import Block, Call, ToolSpec, Turn
+from actors.model.port import Block, Call, Turn
 from actors.model.price import price_usd
 from protocol.codec import writable
 from protocol.messages import Usage
 
 _CACHED: Block = {"cache_control": {"type": "ephemeral"}}
 _UNMARKED = frozenset({"thinking", "redacted_thinking"})
+_CODE_TOOLS = frozenset({"code_execution", "bash_code_execution", "text_editor_code_execution"})
 MOST_TOKENS = 10**12
 """What claims to be more is no number of tokens, and might not fit into a message."""
 
@@ -26,12 +28,14 @@ def wire_of(call: Call, default_model: str) -> dict[str, Any]:
     }
     if call.system.strip():
         asked["system"] = [{"type": "text", "text": call.system, **_CACHED}]
-    if call.tools:
-        asked["tools"] = _tools(call.tools)
+    if call.tools or call.server_tools:
+        asked["tools"] = _tools(call)
     if call.force:
         asked["tool_choice"] = {"type": "tool", "name": call.force}
     elif call.tool_choice == "none" and call.tools:
         asked["tool_choice"] = {"type": "none"}
+    if call.container:
+        asked["container"] = call.container
     if output := _output_config(call):
         asked["output_config"] = output
     return asked
@@ -76,6 +80,8 @@ def content_of(blocks: Iterable[Mapping[str, Any]]) -> list[Block]:
             block["text"] = str(block.get("text", ""))
             if not block["text"].strip():
                 continue
+            if isinstance(block.get("citations"), list):
+                block["citations"] = [_citation(one) for one in block["citations"]]
         if block.get("type") == "tool_use":
             block["id"] = _unlike(str(block.get("id") or "call"), ids)
             block["name"] = str(block.get("name", ""))
@@ -90,22 +96,50 @@ def _told(block: Mapping[str, Any]) -> Block:
     return {name: value for name, value in block.items() if value is not None}
 
 
+def _citation(told: object) -> object:
+    """A citation as it may be sent back: the provider gives `file_id` as null, and refuses the field."""
+    if not isinstance(told, dict):
+        return told
+    citation = cast("Block", told)
+    return {name: value for name, value in citation.items() if name != "file_id" or value is not None}
+
+
 def _unlike(wanted: str, taken: Collection[str]) -> str:
     tries = (f"{wanted}-{number}" if number > 1 else wanted for number in range(1, len(taken) + 2))
     return next(name for name in tries if name not in taken)
 
 
-def usage_of(model: str, told: object, seconds: float) -> Usage:
-    """The usage of one call, with its price by the name of the model that answered."""
-    used: Mapping[str, object] = cast("Mapping[str, object]", told) if isinstance(told, Mapping) else {}
+def usage_of(model: str, told: object, seconds: float, content: Iterable[Block] = ()) -> Usage:
+    """The usage of one call, with its price by the name of the model that answered.
+
+    The price is unknown if the model ran code, which is billed by time, or searched without the searches being counted.
+    """
+    used = _fields(told)
     counts = {
         "input_tokens": _counted(used.get("input_tokens")),
         "output_tokens": _counted(used.get("output_tokens")),
         "cache_read_tokens": _counted(used.get("cache_read_input_tokens")),
         "cache_write_tokens": _counted(used.get("cache_creation_input_tokens")),
     }
-    usd = price_usd(model, Usage(**counts))
+    searches = _counted(_fields(used.get("server_tool_use")).get("web_search_requests"))
+    ran = {str(block.get("name")) for block in content if block.get("type") == "server_tool_use"}
+    unknown = bool(ran & _CODE_TOOLS) or ("web_search" in ran and not searches)
+    usd = None if unknown else price_usd(model, Usage(**counts), searches)
     return Usage(**counts, model_calls=1, usd=usd, seconds=seconds)
+
+
+def container_of(told: object) -> tuple[str, float]:
+    """The id of the container in which code ran at the provider, and when it expires; empty if there is none."""
+    container = _fields(told)
+    try:
+        expires = datetime.fromisoformat(str(container.get("expires_at"))).timestamp()
+    except (ValueError, OverflowError):
+        return "", 0.0
+    return str(container.get("id") or ""), expires
+
+
+def _fields(told: object) -> Mapping[str, object]:
+    return cast("Mapping[str, object]", told) if isinstance(told, Mapping) else {}
 
 
 def _counted(told: object) -> int:
@@ -115,7 +149,7 @@ def _counted(told: object) -> int:
 
 def _messages(call: Call) -> list[Block]:
     """The turns, marked for the cache if the conversation will go on, since the next call begins with all of them."""
-    marked = _marked_turns(call.turns) if call.tools and not call.force else frozenset[int]()
+    marked = _marked_turns(call.turns) if (call.tools or call.server_tools) and not call.force else frozenset[int]()
     return [
         {"role": turn.role, "content": _marked(turn.content) if at in marked else turn.content}
         for at, turn in enumerate(call.turns)
@@ -149,9 +183,10 @@ def _may_be_marked(block: Block) -> bool:
     return block.get("type") not in _UNMARKED
 
 
-def _tools(tools: Sequence[ToolSpec]) -> list[Block]:
+def _tools(call: Call) -> list[Block]:
     listed: list[Block] = [
-        {"name": tool.name, "description": tool.description, "input_schema": tool.schema} for tool in tools
+        {"name": tool.name, "description": tool.description, "input_schema": tool.schema} for tool in call.tools
     ]
+    listed += call.server_tools
     listed[-1] = {**listed[-1], **_CACHED}
     return listed

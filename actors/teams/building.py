@@ -92,6 +92,7 @@ class Site:
                 max_turns=table.max_turns,
                 budget=_budget(table),
                 person=table.person,
+                server_tools=table.server_tools,
             )
         except InvalidError as error:
             for fault in error.faults:

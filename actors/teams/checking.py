@@ -82,7 +82,9 @@ def check_worker(worker: WorkerTable, values: Values, folder: Path, faults: Faul
 
 
 def _kind_faults(worker: WorkerTable) -> list[str]:
-    agent = [key for key in ("prompt", "prompt_file", "tools", "model", "max_turns") if getattr(worker, key)]
+    agent = [
+        key for key in ("prompt", "prompt_file", "tools", "server_tools", "model", "max_turns") if getattr(worker, key)
+    ]
     texts: list[str] = []
     if worker.person and worker.function:
         texts.append("is either a person or a function, not both")

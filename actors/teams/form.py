@@ -75,6 +75,7 @@ class WorkerTable(Table, frozen=True, kw_only=True):
     prompt_file: str = ""
     model: str = ""
     tools: tuple[ToolTable, ...] = ()
+    server_tools: tuple[str, ...] = ()
     budget: TaskBudget | None = None
     concurrency: Count | None = None
     fallback: str | None = None

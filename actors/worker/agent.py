@@ -30,6 +30,7 @@ from actors.worker.moves import (
     arguments_of,
     beginning,
     call_place,
+    container_at,
     follow_up,
     last_words,
     next_move,
@@ -37,6 +38,8 @@ from actors.worker.moves import (
     turns_taken,
 )
 from actors.worker.outputs import kept_within
+from actors.worker.server_tools import refused_at_task
+from actors.worker.sources import sources_of
 from actors.worker.takings import losses_since_progress
 from observability import live
 from observability.logger import get_logger
@@ -67,7 +70,11 @@ class Agent:
         before_s = spent(logbook.steps).seconds
         outcome = await self._loop(handoff, logbook, stopping)
         return msgspec.structs.replace(
-            outcome, findings=findings(logbook.steps), usage=spent(logbook.steps), before_s=before_s
+            outcome,
+            findings=findings(logbook.steps),
+            usage=spent(logbook.steps),
+            before_s=before_s,
+            sources=sources_of(logbook.steps, outcome.output),
         )
 
     async def _loop(self, handoff: Handoff, logbook: Logbook, stopping: asyncio.Event) -> Outcome:
@@ -76,6 +83,8 @@ class Agent:
                 raise Yielded
             if (reason := declined(logbook.steps)) is not None:
                 return Outcome(output=reason, declined=True)
+            if not beginning(logbook.steps) and (reason := refused_at_task(self._worker, self._conversations.model)):
+                return Outcome(error=Fault(kind="server_tools", message=reason, refinable=False))
             begun = await self._begun(handoff, logbook)
             match next_move(begun, logbook.steps):
                 case Done(text, stop_reason):
@@ -106,7 +115,8 @@ class Agent:
         def build(steps: Sequence[Step]) -> Call:
             move = next_move(begun, steps)
             assert isinstance(move, AskModel)  # a cut changes texts only
-            return self._conversations.call(handoff, begun, move.turns, empty=move.empty)
+            call = self._conversations.call(handoff, begun, move.turns, empty=move.empty)
+            return msgspec.structs.replace(call, container=container_at(steps, self._bus.now()))
 
         limit = self._conversations.context_tokens(begun)
         cut = await cut_to_fit(logbook.steps, build, limit, self._count)
@@ -152,6 +162,8 @@ class Agent:
                 usage=reply.usage,
                 asked=call.model,
                 then=follow_up(reply),
+                container=reply.container,
+                container_expires=reply.container_expires,
             )
         )
 

@@ -7,7 +7,7 @@ import msgspec
 
 from actors.bus.port import Bus
 from actors.model.port import Call, ToolSpec, Turn
-from actors.model.profiles import profile_of
+from actors.model.profiles import SERVER_TOOLS, profile_of
 from actors.settings import Settings
 from actors.worker.answers import SPECS
 from actors.worker.definition import Worker
@@ -30,15 +30,21 @@ class Conversations:
         self._bus = bus
         self._settings = settings
 
+    @property
+    def model(self) -> str:
+        """The model of a new conversation."""
+        return self._worker.model or self._settings.model_worker
+
     def begin(self, handoff: Handoff) -> Begun:
         """The beginning of a new conversation, with the tools that the worker has now."""
         system = system_prompt(self._worker.prompt, self._bus.now())
-        model = self._worker.model or self._settings.model_worker
+        model = self.model
         own = [ToolSpec(name=t.name, description=t.description, schema=t.schema) for t in self._worker.tools]
         tools = tuple(
             OfferedTool(name=t.name, description=t.description, schema=msgspec.Raw(_encode(t.schema)))
             for t in [*own, *SPECS]
         )
+        server_tools = tuple(msgspec.Raw(_encode(SERVER_TOOLS[name])) for name in self._worker.server_tools)
         effort = self._settings.effort_worker
         return Begun(
             system=system,
@@ -47,7 +53,8 @@ class Conversations:
             model=model,
             effort=effort if effort in profile_of(model).efforts else "",
             system_digest=_digest(system.encode()),
-            tools_digest=_digest(_encode(tools)),
+            tools_digest=_digest(_encode((*tools, *server_tools))),
+            server_tools=server_tools,
         )
 
     def call(self, handoff: Handoff, begun: Begun, turns: Sequence[Turn], *, empty: int = 0) -> Call:
@@ -66,6 +73,7 @@ class Conversations:
             effort=begun.effort,
             max_tokens=min(most, (self._settings.max_tokens or ROOM) * 2**empty),
             patience_s=None if deadline is None else max(0.0, deadline - self._bus.now()),
+            server_tools=[_schema.decode(tool) for tool in begun.server_tools],
         )
 
     def context_tokens(self, begun: Begun) -> int:

@@ -8,10 +8,11 @@ import msgspec
 
 from actors.tools.server import ToolServer
 from actors.tools.tool import Tool
+from actors.worker.server_tools import definition_faults
 from protocol.codec import writable
 from protocol.errors import InvalidError
 from protocol.ids import token_fault
-from protocol.messages import Budget, Fault, Handoff, Usage
+from protocol.messages import Budget, Fault, Handoff, Source, Usage
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,6 +26,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     declined: bool = False
     usage: Usage = Usage()
     before_s: float = 0.0
+    sources: tuple[Source, ...] = ()
 
 
 def sound(returned: object) -> Outcome:
@@ -55,9 +57,10 @@ def no_trouble() -> str:
 class Worker:
     """A specialist. With `run` it is a function and no model is asked; otherwise it is an agent with tools.
 
-    `mcp` are servers that lend it more tools while it works. `budget` is its own ceiling for one task, beside that of
-    the handoff. With `person` a person answers instead of a model. `trouble` says, whenever it is asked, what it
-    lacks; the card shows it.
+    `mcp` are servers that lend it more tools while it works. `server_tools` are tools of the model's provider, such as
+    web_search; a worker that has them has no other tools. `budget` is its own ceiling for one task, beside that of the
+    handoff. With `person` a person answers instead of a model. `trouble` says, whenever it is asked, what it lacks; the
+    card shows it.
     """
 
     name: str
@@ -73,6 +76,7 @@ class Worker:
     max_turns: int | None = None
     budget: Budget = NO_LIMIT
     person: bool = False
+    server_tools: Sequence[str] = ()
     trouble: Callable[[], str] = field(default=no_trouble, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -91,10 +95,11 @@ def _faults(worker: Worker) -> list[str]:
     faults = [fault for fault in [token_fault("worker", worker.name)] if fault]
     if not worker.summary.strip():
         faults.append(f"worker {worker.name!r} has no summary: say in a sentence what it is good for")
-    if worker.run is not None and (worker.tools or worker.prompt or worker.mcp):
+    if worker.run is not None and (worker.tools or worker.prompt or worker.mcp or worker.server_tools):
         faults.append(f"worker {worker.name!r} is a function: it takes neither prompt nor tools")
-    if worker.person and (worker.tools or worker.prompt or worker.mcp or worker.run):
+    if worker.person and (worker.tools or worker.prompt or worker.mcp or worker.server_tools or worker.run):
         faults.append(f"worker {worker.name!r} is a person: it takes neither prompt nor tools, and runs no function")
+    faults += definition_faults(worker, has_tools=bool(worker.tools or worker.mcp))
     if worker.concurrency is not None and worker.concurrency < 1:
         faults.append(f"worker {worker.name!r}: concurrency must be at least 1")
     servers = [server.name for server in worker.mcp]

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from actors.model.port import Block, Reply, Turn
+from actors.model.port import Block, Reply, Turn, is_server_block
 from actors.worker.takings import losses_since_progress
 from protocol.messages import Usage
 from protocol.steps import Begun, ContextCut, ModelCalled, Step, ToolCalled
@@ -74,7 +74,7 @@ def next_move(begun: Begun, steps: Sequence[Step]) -> Move:
         reply, results = reply_of(step), _results(steps, at)
         if step.stop_reason in _FINAL:
             return Done("".join([*texts, reply.text]), step.stop_reason)
-        if content := _sendable(reply.content, without_thinking=number in stripped):
+        if content := _sendable(reply, without_thinking=number in stripped):
             turns.append(Turn(role="assistant", content=content))
         if missing := [use for use in reply.tool_uses if use["id"] not in results]:
             # After a loss one at a time, so that it shows which of them it is that the worker does not survive.
@@ -101,7 +101,7 @@ def follow_up(reply: Reply) -> str:
         return ""
     if reply.stop_reason == "max_tokens":
         # After a reply of thinking only the same is asked again, with more room: there is nothing to go on from.
-        return GO_ON if reply.text.strip() else ""
+        return GO_ON if _sendable(reply) else ""
     return WRITE_TEXT if _is_empty(reply) else ""
 
 
@@ -115,8 +115,15 @@ def _then_of_old(reply: Reply) -> str:
     return GO_ON if reply.stop_reason == "max_tokens" and reply.text.strip() else ""
 
 
-def _sendable(content: list[Block], *, without_thinking: bool) -> list[Block]:
-    """A turn of the model as it may be sent back: the provider refuses one that ends in thinking, or holds nothing."""
+def _sendable(reply: Reply, *, without_thinking: bool = False) -> list[Block]:
+    """A turn of the model as it may be sent back: the provider refuses one that ends in thinking, or holds nothing.
+
+    It also refuses a call of one of its own tools without the result, which a turn lacks that ran out of tokens.
+    """
+    content = reply.content
+    if reply.stop_reason == "max_tokens":
+        answered = {block.get("tool_use_id") for block in content if is_server_block(block)}
+        content = [one for one in content if one.get("type") != "server_tool_use" or one.get("id") in answered]
     if without_thinking:
         return [block for block in content if block.get("type") not in _THINKING]
     end = len(content)
@@ -193,6 +200,12 @@ def spent(steps: Sequence[Step]) -> Usage:
         elif isinstance(step, ToolCalled):
             total += Usage(tool_calls=1, seconds=step.seconds)
     return total
+
+
+def container_at(steps: Sequence[Step], now: float) -> str:
+    """The container of the provider in which code of this task ran last, while it exists; else empty."""
+    called = [step for step in steps if isinstance(step, ModelCalled) and step.container]
+    return called[-1].container if called and called[-1].container_expires > now else ""
 
 
 def last_words(steps: Sequence[Step]) -> str:

@@ -23,6 +23,7 @@ from actors.worker.logbook import Logbook
 from actors.worker.moves import last_words, spent
 from actors.worker.queue_length import QueueLength
 from actors.worker.results import Results
+from actors.worker.server_tools import require_server_tools
 from actors.worker.stopping import LATE, unwanted
 from actors.worker.takings import losses_if_taken
 from observability import live
@@ -65,6 +66,7 @@ class WorkerProcess:
 
     def give_model(self, model: Model, *, shown: str = "") -> None:
         """Let the worker think with this model; a function needs none. `shown` is the name on the card, if another."""
+        require_server_tools([self.worker], self._settings.model_worker)
         self._shown_model = shown
         self._agent = Agent(self.worker, model, self._bus, self._clock, self._settings)
 
@@ -215,7 +217,7 @@ class WorkerProcess:
             worker=self.worker.name,
             instance=self._instance,
             summary=" ".join(self.worker.summary.split()),
-            tools=tuple(tool.name for tool in self.worker.tools),
+            tools=(*(tool.name for tool in self.worker.tools), *self.worker.server_tools),
             model="" if self.worker.run else self._shown_model or self.worker.model or self._settings.model_worker,
             capacity=self._slots,
             inflight=self._runner.busy,

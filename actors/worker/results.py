@@ -6,6 +6,7 @@ from actors.artifacts import keep_text
 from actors.bus.port import Bus
 from actors.settings import Settings
 from actors.worker.definition import Outcome
+from actors.worker.sources import within
 from observability import live
 from observability.logger import get_logger
 from observability.redaction import redacted
@@ -44,6 +45,7 @@ class Results:
             findings=tuple(finding[:LONGEST] for finding in outcome.findings[:MOST_FINDINGS]),
             error=_bounded(outcome.error),
             usage=usage,
+            sources=outcome.sources,
         )
 
     def failed(self, address: TaskAddress, fault: Fault, usage: Usage | None = None) -> Result:
@@ -68,7 +70,13 @@ class Results:
             name = f"{address.run}.{address.task}.{address.attempt}.output"
             room = self._settings.message_bytes // 2
             text, artifact = await keep_text(self._bus, name, result.output, room)
-        short = msgspec.structs.replace(result, output=text, artifacts=(*result.artifacts, artifact), data=NOTHING)
+        short = msgspec.structs.replace(
+            result,
+            output=text,
+            artifacts=(*result.artifacts, artifact),
+            data=NOTHING,
+            sources=within(result.sources, self._settings.message_bytes // 8),
+        )
         try:
             await self._publish(short, address)
         except TooLargeError as error:

@@ -6,7 +6,7 @@ import pytest
 
 from actors.model.port import Block, Call, Turn
 from actors.model.price import price_usd
-from actors.model.wire import content_of, usage_of, wire_of
+from actors.model.wire import container_of, content_of, usage_of, wire_of
 from protocol.messages import Usage
 from tests.model.asking import RUN, question, spec
 
@@ -108,3 +108,30 @@ def test_output_costs_more_than_input() -> None:
 @pytest.mark.parametrize("used", [{}, {"cache_read_input_tokens": None}])
 def test_counts_that_a_server_leaves_out_are_zero(used: dict[str, int | None]) -> None:
     assert usage_of("x", used, 0.0).tokens == 0
+
+
+def test_a_citation_goes_back_without_the_null_that_the_provider_refuses() -> None:
+    told: Block = {"type": "page_location", "document_title": None, "file_id": None, "cited_text": "x"}
+    (block,) = content_of([{"type": "text", "text": "so", "citations": [told]}])
+    assert block["citations"] == [{"type": "page_location", "document_title": None, "cited_text": "x"}]
+
+
+def test_web_searches_have_a_price_and_uncounted_ones_and_code_have_none() -> None:
+    def used(name: str) -> list[Block]:
+        return [{"type": "server_tool_use", "id": "s", "name": name, "input": {}}]
+
+    told = {"input_tokens": 1000, "server_tool_use": {"web_search_requests": 3, "web_fetch_requests": 1}}
+    plain = usage_of("claude-haiku-5-5", {"input_tokens": 1000}, 0.0).usd
+    searched = usage_of("claude-haiku-5-5", told, 0.0, used("web_search")).usd
+    assert plain is not None
+    assert searched == pytest.approx(plain + 3 * 0.01)
+    assert usage_of("claude-haiku-5-5", {"input_tokens": 1000}, 0.0, used("web_fetch")).usd == plain
+    assert usage_of("claude-haiku-5-5", {"input_tokens": 1000}, 0.0, used("web_search")).usd is None
+    assert usage_of("claude-haiku-5-5", told, 0.0, used("bash_code_execution")).usd is None
+
+
+def test_a_container_is_named_in_the_request() -> None:
+    assert container_of({"id": "c1", "expires_at": "1970-01-01T00:01:40Z"}) == ("c1", 100.0)
+    assert container_of({"id": "c1", "expires_at": "soon"}) == container_of(None) == ("", 0.0)
+    call = Call(run=RUN, role="w", system="", turns=[Turn(role="user", content="hi")], container="c1")
+    assert wire_of(call, "m")["container"] == "c1"

@@ -47,6 +47,7 @@ from protocol.messages import (
     Request,
     Result,
     RunEntry,
+    Source,
     Stop,
     SupervisorCard,
     Task,
@@ -126,6 +127,14 @@ EXAMPLES: dict[str, Message] = {
         error=Fault(kind="timeout", message="too slow", retryable=True),
         usage=USAGE,
     ),
+    "result-sources": Result(
+        run=RUN,
+        task="t2",
+        attempt=1,
+        worker="analyst",
+        status="completed",
+        sources=(Source(ref="https://example.org/a", title="A page", quote="it grew by 12 %"),),
+    ),
     "answer": ANSWER,
     "card": Card(worker="analyst", instance="host-1-ab", summary="Sums.", tools=("sum",), model="m", capacity=4),
     "run_entry": RunEntry(
@@ -188,6 +197,20 @@ EXAMPLES: dict[str, Message] = {
         effort="medium",
         system_digest="0f1c",
         tools_digest="9be2",
+    ),
+    "step-begun-server_tools": Begun(
+        system="You search.",
+        prompt=msgspec.Raw(
+            b'[{"type":"artifact","name":"plan.png","digest":"SHA-256=x","media_type":"image/png","size":3,"tokens":9}]'
+        ),
+        server_tools=(msgspec.Raw(b'{"type":"web_search_20260318","name":"web_search"}'),),
+    ),
+    "step-model_called-container": ModelCalled(
+        model="m",
+        content=msgspec.Raw(b"[]"),
+        stop_reason="pause_turn",
+        container="c1",
+        container_expires=1_790_000_000.5,
     ),
     "step-model_called-then": ModelCalled(
         model="m", content=msgspec.Raw(b"[]"), stop_reason="max_tokens", asked="m", then="Go on."

@@ -50,6 +50,12 @@ IN_THE_FILE = [
     (TOP + ANN + "budget = { tokens = -1 }", "worker 'ann': budget: tokens: Expected int >= 1 (got -1)"),
     (TOP + ANN + "budget = { euros = 1 }", "worker 'ann': budget: there is no key 'euros'"),
     (TOP + ANN + "concurrency = 1.5", "worker 'ann': concurrency: Expected int | null, got float (got 1.5)"),
+    (TOP + ANN + "server_tools = ['browse']", "worker 'ann': there is no server tool 'browse'"),
+    (
+        TOP + ANN + "server_tools = ['web_search']\ntools = ['actors.tools.arithmetic:calculate']",
+        "worker 'ann' has server_tools and tools of its own",
+    ),
+    (TOP + ANN + "function = 'tools:echo'\nserver_tools = ['web_search']", "is a function: leave out server_tools"),
     (TOP + ANN + "person = true\nprompt = 'x'", "worker 'ann': is a person: leave out prompt"),
     (TOP + ANN + "person = true\nfunction = 'tools:echo'", "worker 'ann': is either a person or a function, not both"),
     (TOP + ANN + "function = 'tools:echo'\nmodel = 'x'", "worker 'ann': is a function: leave out model"),
