@@ -21,6 +21,9 @@ ARTIFACT = "Handoff-Artifact"
 LARGEST = 1024 * 1024 - 16 * 1024
 """Beyond this the headers may push the letter over what a server takes: the body becomes an artifact."""
 
+MOST_DIGITS = 19
+"""Longer numbers are none of the server's sequences, which have 64 bits."""
+
 PUBLISH_S = 10.0
 """How long a redrive waits for the stream to store the message."""
 
@@ -130,9 +133,14 @@ def _read(stored: Stored) -> DeadLetter:
         reason=headers.get(REASON, ""),
         subject=headers.get(SUBJECT, ""),
         stream=headers.get(STREAM, ""),
-        sequence=int(headers.get(SEQUENCE) or 0),
+        sequence=_number(headers.get(SEQUENCE)),
         refused_by=headers.get(REFUSED_BY, ""),
-        deliveries=int(headers.get(DELIVERIES) or 0),
+        deliveries=_number(headers.get(DELIVERIES)),
         artifact=headers.get(ARTIFACT, ""),
         data=stored.data,
     )
+
+
+def _number(header: str | None) -> int:
+    """The number in a header, 0 for a header that holds none: anyone may have written it."""
+    return int(header) if header and header.isascii() and header.isdecimal() and len(header) <= MOST_DIGITS else 0

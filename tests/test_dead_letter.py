@@ -5,7 +5,18 @@ import asyncio
 import pytest
 
 from actors.bus.memory import MemoryBus, MemoryServer, VirtualClock
-from actors.dead_letter import SEQUENCE, STREAM, SUBJECT, DeadLetter, Refusal, bury, dead_letter, redrive
+from actors.dead_letter import (
+    DELIVERIES,
+    SEQUENCE,
+    STREAM,
+    SUBJECT,
+    DeadLetter,
+    Refusal,
+    bury,
+    dead_letter,
+    dead_letters,
+    redrive,
+)
 from actors.settings import Settings
 from protocol import streams, subjects
 from protocol.errors import BusError, InvalidError
@@ -127,3 +138,11 @@ async def test_a_stream_that_does_not_answer_ends_the_wait(bus: MemoryBus, monke
     monkeypatch.setattr(bus, "publish", publish)
     with pytest.raises(BusError):
         await redrive(bus, letter)
+
+
+@pytest.mark.parametrize("number", ["many", "-1", "1.5", "\u0663", pytest.param("9" * 5000, id="long")])
+async def test_a_letter_with_unreadable_numbers_hides_no_other_letter(bus: MemoryBus, number: str) -> None:
+    headers = {SUBJECT: "handoff.request.default", STREAM: streams.REQUESTS, SEQUENCE: number, DELIVERIES: number}
+    await bus.publish(subjects.dead(streams.REQUESTS), b"{}", headers=headers)
+    await forged(bus, "handoff.request.default", stream=streams.REQUESTS, sequence=7)
+    assert [(letter.sequence, letter.deliveries) for letter in await dead_letters(bus)] == [(0, 0), (7, 0)]

@@ -5,7 +5,6 @@ from actors.clock import Clock
 from actors.storage import PURGE_SHARE, RUN_STORES, highest_share, read_stores, why_full
 from actors.supervisor.run_purge import RunPurge
 from observability.logger import get_logger
-from protocol.errors import HandoffError
 
 CHECK_S = 2.0
 ROUND_S = 0.05
@@ -37,8 +36,8 @@ class StorageWatch:
         try:
             await self._read()
             more = await self._make_room()
-        except* HandoffError as errors:
-            self._failed("; ".join(str(error) for error in errors.exceptions))
+        except* Exception as errors:  # noqa: BLE001  raised further, it would end the runs of this supervisor
+            self._failed("; ".join(str(error) or type(error).__name__ for error in errors.exceptions))
         else:
             self._failure = ""
         return more

@@ -251,6 +251,19 @@ async def test_a_purge_that_is_denied_harms_no_run(world: FullWorld) -> None:
     assert [world.tree(run) for run in runs] == before
 
 
+async def test_a_store_that_cannot_be_understood_ends_no_run_and_no_supervisor(world: FullWorld) -> None:
+    class Garbage(MemoryBus):
+        async def artifact_names(self) -> list[str]:
+            raise msgspec.DecodeError("anyone may write into the object store")
+
+    world.fill(0.75)
+    await world.clock.advance(QUIET_S + 1)
+    world.start(Garbage(world.server, "s"))
+    run = await world.request()
+    await world.until(lambda: world.answered(run), MINUTE_S)
+    assert not any(task.done() for task in world.tasks)
+
+
 async def test_ten_runs_of_the_largest_plan_that_start_at_79_percent_finish() -> None:
     """With the limits of the defaults; what fills the store is one run that is open, so nothing can be purged."""
     world = FullWorld(msgspec.structs.replace(SETTINGS, message_bytes=Settings().message_bytes, deadline_s=3600.0))
