@@ -8,9 +8,10 @@ import msgspec
 import nats
 import pytest
 
-from actors.bus.jetstream import JetStreamBus, connect
+from actors.bus.jetstream import JetStreamBus, connect, reader
 from actors.settings import GIB, Settings
 from protocol import streams, subjects
+from protocol.errors import BusError
 from tests.bus.contract_store import SMALL, StoreContract
 from tests.bus.test_jetstream_contract import JetStreamWorld
 from tests.servers import NatsServer
@@ -113,3 +114,36 @@ async def test_limits_shrink_together_until_a_small_server_has_room_for_all(tmp_
         await bus.close()
     assert {LIMITS[name] / limit for name, limit in limits.items()} == {16.0}
     assert again == limits
+
+
+async def test_descriptions_that_cannot_be_read_hide_no_artifact(tmp_path: Path) -> None:
+    async with NatsServer(tmp_path) as server:
+        bus = await made(server, Settings())
+        await bus.put_artifact("run.output", b"apples")
+        client = await NATS.connect(server.url)
+        for number, garbage in enumerate([b"", b"{", b"[]", b'{"name": "x"}', b'{"nuid": "x"}']):
+            await client.jetstream().publish(f"$O.{streams.ARTIFACTS}.M.garbage-{number}", garbage)
+        await client.close()
+        assert await bus.artifact_names() == ["run.output"]
+        await bus.drop_artifact("run.output")
+        assert await bus.artifact_names() == []
+        await bus.close()
+
+
+async def test_a_stream_of_another_configuration_beside_a_deleted_one_is_an_error_of_the_bus(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """BusError: the run is tried again. InvalidError would end it as failed."""
+    monkeypatch.setattr(reader, "GONE_S", 0.5)
+    async with NatsServer(tmp_path) as server:
+        bus = await made(server, Settings())
+        client = await NATS.connect(server.url)
+        js = client.jetstream()
+        dead = (await js.stream_info(streams.DEAD)).config
+        dead.subjects = ["elsewhere.>"]
+        await js.update_stream(dead)
+        await js.delete_stream(streams.BREAKERS)
+        with pytest.raises(BusError):
+            await bus.last(streams.BREAKERS, [subjects.breakers("default")])
+        await client.close()
+        await bus.close()

@@ -6,7 +6,7 @@ import nats.errors
 
 from actors.bus.jetstream.assets import Assets
 from observability.logger import get_logger
-from protocol.errors import BusError
+from protocol.errors import HandoffError
 
 REST_S = 0.5
 """Pause after a failed attempt."""
@@ -35,7 +35,7 @@ class Restorer:
                 await self._assets.assure()
                 log.warning("bus.store_restored", missing=names)
             self._reported = ""
-        except (BusError, nats.errors.Error) as error:
+        except (HandoffError, nats.errors.Error) as error:
             reason = str(error) or type(error).__name__
             if reason != self._reported:
                 log.warning("bus.restore_failed", error=reason)

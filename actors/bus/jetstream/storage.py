@@ -16,7 +16,7 @@ from actors.bus.jetstream import wire
 from actors.bus.jetstream.lean_client import LeanClient
 from actors.bus.jetstream.reader import Reader
 from actors.bus.jetstream.restorer import Restorer
-from actors.bus.port import StoreState
+from actors.bus.port import Stored, StoreState
 from observability.logger import get_logger
 from protocol import streams
 from protocol.errors import BusError
@@ -97,14 +97,15 @@ class Storage:
     async def artifact_names(self) -> list[str]:
         """The names of all artifacts."""
         found = await self._reader.all(streams.OBJECTS, META + ">", 0)
-        return [meta.name for stored in found if not (meta := _META.decode(stored.data)).deleted]
+        return [meta.name for stored in found if (meta := _meta(stored)) and not meta.deleted]
 
     async def drop_artifact(self, name: str) -> None:
         """Delete an artifact: first its description, so that it is never found without its content."""
         subject = META + base64.urlsafe_b64encode(name.encode()).decode()
         for stored in await self._reader.last(streams.OBJECTS, [subject]):
             await self.purge(streams.OBJECTS, subject, 0)
-            await self.purge(streams.OBJECTS, CHUNKS + _META.decode(stored.data).nuid, 0)
+            if meta := _meta(stored):
+                await self.purge(streams.OBJECTS, CHUNKS + meta.nuid, 0)
 
     async def _object_store(self) -> ObjectStore:
         try:
@@ -112,6 +113,15 @@ class Storage:
         except NotFoundError:
             await self._restorer.restore()
             return await self._js.object_store(streams.ARTIFACTS)
+
+
+def _meta(stored: Stored) -> ObjectMeta | None:
+    """The description of an object; None for one that cannot be read or names no object."""
+    try:
+        meta = _META.decode(stored.data)
+    except msgspec.MsgspecError:
+        return None
+    return meta if meta.name and meta.nuid else None
 
 
 @contextmanager
