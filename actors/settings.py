@@ -129,7 +129,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     deadline_s: float = 600.0
     budget_tokens: int = 0
     budget_steps: int = 0
-    budget_usd: float = 0.0
+    budget_usd: float = 1.0
     review_s: float = 86_400.0
     message_bytes: int = 256 * 1024
     keep_days: float = 7.0

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from actors.clock import Clock, SystemClock
 from actors.model.failure import status_failure
 from actors.model.port import Call, Ready, Reply
+from actors.model.price import price_usd
 from actors.model.retry import RetryPolicy
 from actors.model.wire import blocks_of, container_of, content_of, usage_of, wire_of
 from observability import live
@@ -86,6 +87,7 @@ class AnthropicModel:
         self._opened: AsyncAnthropic | None = None
         self._opening = asyncio.Lock()
         self._reached = endpoint.offline
+        self._answering: dict[str, str] = {}
 
     async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: Ready | None = None) -> Reply:
         """Ask, and try again as `RetryPolicy` says. After a stream that broke, `said` hears the reply from its start.
@@ -105,7 +107,9 @@ class AnthropicModel:
                 elapsed_s = self._clock.monotonic() - began
                 await self._pause(error, policy.wait_after(error, elapsed_s, reached=self._reached))
             else:
-                return _reply(answer, call.model, self._clock.monotonic() - began)
+                reply = _reply(answer, call.model, self._clock.monotonic() - began)
+                self._answering[call.model] = reply.model
+                return reply
 
     async def count(self, call: Call) -> int:
         """How many tokens the call brings with it, as the provider counts them; asked once."""
@@ -114,6 +118,15 @@ class AnthropicModel:
         for name in ("max_tokens", "container"):
             asked.pop(name, None)
         return await self._told(self._count(asked))
+
+    async def price(self, model: str, usage: Usage) -> float | None:
+        """The price by the name of the model that answered the last call for `model`.
+
+        Before the first answer of a server that was named by its address the price is unknown: any model may answer.
+        """
+        await self._open()
+        answering = self._answering.get(model, "" if self._endpoint.base_url else model)
+        return price_usd(answering, usage) if answering else None
 
     async def close(self) -> None:
         """Let go of connections."""

@@ -124,3 +124,12 @@ class CountsTokens(Protocol):
     async def count(self, call: Call) -> int:
         """The tokens of everything the model would read, or ModelError."""
         ...
+
+
+@runtime_checkable
+class PricesCalls(Protocol):
+    """A model that knows the price of a call before it is made."""
+
+    async def price(self, model: str, usage: Usage) -> float | None:
+        """What a call with this usage costs in dollars if it asks for `model`; None if that is not known."""
+        ...

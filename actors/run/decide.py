@@ -160,20 +160,22 @@ def _hand_out(state: RunState, now: float, view: View) -> list[Decision]:
     due = [*board.ready, *(name for name in board.resting if board.tasks[name].not_before <= now)]
     rest = purse.left(state)
     parts = purse.parts(state) if due and rest != Budget() else 1
-    out = not purse.is_empty(rest) or any(True for _ in board.having("handed"))
+    waits = purse.waits_for_returns(state)
     stuck = stuck_tasks(state, view) if due and view.shunned else frozenset[str]()
     for name in due:
         task = board.tasks[name]
+        own, least = purse.for_task(rest, task.worker, view)
         if name in stuck:
             decisions.append(Append(GaveUp(task=name, reason=f"{task.worker} has failed too often lately")))
-        elif not purse.is_empty(rest):
-            decisions.append(_next_for(state, task, view, purse.share(rest, task.task, parts)))
-        elif out:
+        elif not purse.is_empty(own, least if waits else 0.0):
+            decisions.append(_next_for(state, task, view, purse.share(own, task.task, parts, least)))
+        elif waits:
             decisions.append(WakeAt(state.deadline))  # what is reserved may yet be given back
         else:
-            decisions.append(Append(Skipped(task=name, cause="the budget of the run is spent")))
+            decisions.append(Append(Skipped(task=name, cause=purse.spent_reason(own))))
         if isinstance(last := decisions[-1], Dispatch):
             rest, parts = purse.less(rest, last.budget), parts - 1
+            waits = waits or last.budget != Budget()
     return decisions
 
 

@@ -6,10 +6,19 @@ cannot together spend more than there is, but for the calls under way.
 
 from typing import TypeVar
 
+import msgspec
+
+from actors.run.react import View
 from actors.run.state import RunState
 from protocol.messages import Budget, Task
 
 Number = TypeVar("Number", int, float)
+
+DUST_USD = 1e-6
+"""Less than this buys nothing; sums of shares are off by less."""
+
+LEAST_PART = 0.25
+"""How much of the price of a long task a task should have before it begins, while others may still return dollars."""
 
 
 def left(state: RunState) -> Budget:
@@ -28,9 +37,37 @@ def left(state: RunState) -> Budget:
     return less(budget, gone)
 
 
-def is_empty(rest: Budget) -> bool:
-    """Whether nothing can be bought any more."""
-    return any(value is not None and value <= 0 for value in (rest.tokens, rest.steps, rest.usd))
+def is_empty(rest: Budget, least_usd: float = 0.0) -> bool:
+    """Whether nothing can be bought any more, or in dollars not even `least_usd`."""
+    if rest.usd is not None and rest.usd < max(least_usd, DUST_USD):
+        return True
+    return any(value is not None and value <= 0 for value in (rest.tokens, rest.steps))
+
+
+def spent_reason(rest: Budget) -> str:
+    """Why a task does not begin: what of the budget of the run is used up."""
+    gone = {
+        "tokens": rest.tokens is not None and rest.tokens <= 0,
+        "steps": rest.steps is not None and rest.steps <= 0,
+        "dollars": rest.usd is not None and rest.usd < DUST_USD,
+    }
+    return f"the budget of the run is spent ({', '.join(name for name, is_gone in gone.items() if is_gone)})"
+
+
+def for_task(rest: Budget, worker: str, view: View) -> tuple[Budget, float]:
+    """What is left for a task at this worker, and the least dollars with which it should begin.
+
+    A function or a person costs no dollars. A model of unknown price has no least.
+    """
+    if worker in view.modelless:
+        return msgspec.structs.replace(rest, usd=None), 0.0
+    cost = view.costs.get(worker)
+    return rest, cost.high * LEAST_PART if cost else 0.0
+
+
+def waits_for_returns(state: RunState) -> bool:
+    """Whether a task under way has a reserved share, which it may give back in part."""
+    return any(task.reserved != Budget() for task in state.handed)
 
 
 def parts(state: RunState) -> int:
@@ -38,8 +75,11 @@ def parts(state: RunState) -> int:
     return max(1, state.board.open - len(state.handed))
 
 
-def share(rest: Budget, task: Task, among: int = 1) -> Budget:
-    """What a task may spend: what the plan says, but never more than its part of what is left."""
+def share(rest: Budget, task: Task, among: int = 1, least_usd: float = 0.0) -> Budget:
+    """What a task may spend: what the plan says, but never more than its part of what is left.
+
+    In dollars the part is at least `least_usd`, as far as that is left: too small a part buys no answer at all.
+    """
     own = task.budget or Budget()
     if rest == Budget():
         return own
@@ -47,7 +87,7 @@ def share(rest: Budget, task: Task, among: int = 1) -> Budget:
     return Budget(
         tokens=_least(own.tokens, None if rest.tokens is None else max(0, rest.tokens) // among),
         steps=_least(own.steps, None if rest.steps is None else max(1, rest.steps // among)),
-        usd=_least(own.usd, None if rest.usd is None else max(0.0, rest.usd) / among),
+        usd=_least(own.usd, None if rest.usd is None else min(max(0.0, rest.usd), max(rest.usd / among, least_usd))),
         seconds=own.seconds,
     )
 

@@ -12,7 +12,7 @@ from actors.settings import Settings
 from actors.token_feed import TokenFeed
 from actors.tools.given import CallKey
 from actors.tools.tool import Tool
-from actors.worker.allowance import answer_tokens, asked_tokens, overrun, tightest
+from actors.worker.allowance import answer_tokens, asked_tokens, overrun, price_of, tightest
 from actors.worker.answers import FIELDS, declined, findings, said_in
 from actors.worker.context import cut_to_fit
 from actors.worker.conversation import Conversations
@@ -32,6 +32,7 @@ from actors.worker.moves import (
     call_place,
     container_at,
     follow_up,
+    last_usage,
     last_words,
     next_move,
     spent,
@@ -126,9 +127,10 @@ class Agent:
             log.warning("context.cut", run=handoff.run, task=handoff.task, results=len(cut.results))
             await logbook.write(cut)
         call, used, budget = build(logbook.steps), spent(logbook.steps), tightest(handoff.budget, self._worker.budget)
-        if why := overrun(budget, used, call):
+        price = None if budget.usd is None else await price_of(self._model, call, last_usage(logbook.steps))
+        if why := overrun(budget, used, call, price):
             return Fault(kind="budget", message=why)
-        call = msgspec.structs.replace(call, max_tokens=answer_tokens(budget, used, call))
+        call = msgspec.structs.replace(call, max_tokens=answer_tokens(budget, used, call, price))
         try:
             await self._ask(handoff, logbook, call)
         except ModelError as error:

@@ -208,6 +208,11 @@ def container_at(steps: Sequence[Step], now: float) -> str:
     return called[-1].container if called and called[-1].container_expires > now else ""
 
 
+def last_usage(steps: Sequence[Step]) -> Usage:
+    """What the last call of the model used; nothing if there was none."""
+    return next((step.usage for step in reversed(steps) if isinstance(step, ModelCalled)), Usage())
+
+
 def last_words(steps: Sequence[Step]) -> str:
     """The last text of the model: all there is of a task that was broken off."""
     texts = [reply_of(step).text for step in steps if isinstance(step, ModelCalled)]

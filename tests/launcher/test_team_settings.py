@@ -52,7 +52,7 @@ def test_flags_win_over_the_environment_over_the_team_over_the_file(place: Path)
     settings = read_team_settings({"HANDOFF_REVISIONS": "8", "HANDOFF_ATTEMPTS": "8"}, file=file, flags={"attempts": 9})
     assert (settings.attempts, settings.revisions, settings.deadline_s, settings.plan_tries) == (9, 8, 50, 7)
     assert settings.model_judge == "wise"
-    assert settings.budget == Budget(tokens=500, steps=50)
+    assert settings.budget == Budget(tokens=500, steps=50, usd=1.0)
 
 
 @pytest.mark.parametrize("way", ["./my", "my/", "./my/team.toml", "my/team.toml"])

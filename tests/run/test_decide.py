@@ -352,7 +352,7 @@ def test_when_the_budget_is_spent_the_rest_is_left_undone_and_said() -> None:
         ),
         102.0,
     )
-    assert follow(state) == [Skipped(task="b", cause="the budget of the run is spent")]
+    assert follow(state) == [Skipped(task="b", cause="the budget of the run is spent (tokens)")]
 
 
 def test_open_contradictions_go_to_the_judge_and_stay_visible() -> None:

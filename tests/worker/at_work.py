@@ -77,12 +77,16 @@ class Desk:
         self._bus = MemoryBus(self.server, "desk")
 
     async def do(self, *turns: Sequence[Block], before: Sequence[Step] = ()) -> Done:
-        """Hand the task out, let a worker do it, and look at what is stored."""
+        """Hand the task out, let a worker do it with a model that says these turns, and look at what is stored."""
+        return await self.do_with(SaidModel(turns), before)
+
+    async def do_with(self, model: SaidModel, before: Sequence[Step] = ()) -> Done:
+        """The same with a model of the test's own."""
         for step in before:
             await self._bus.publish(self.address.steps, codec.encode(step))
         handoff = Handoff(run=RUN, task="t1", attempt=1, from_agent="s", to_agent=self.worker.name, intent="do")
         await self._bus.publish(work("task", self.address), codec.encode(handoff))
-        model, stop = SaidModel(turns), asyncio.Event()
+        stop = asyncio.Event()
         process = WorkerProcess(self.worker, MemoryBus(self.server, "w"), SystemClock(), self.settings, instance="w-1")
         process.give_model(model)
         working = asyncio.create_task(process.run(stop))
