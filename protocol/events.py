@@ -12,6 +12,7 @@ class Started(Message, frozen=True, kw_only=True, tag="started", tag_field="type
 
     `request_seq` is the place of the request in its stream; `nonce` tells two takeovers by one supervisor apart.
     `asked_at` is when the request was stored (Unix time); `traceparent` is what it was sent under, if that is known.
+    `prices` says how far the prices of the models are known: known, partly, unknown or free; empty if that is not said.
     """
 
     epoch: int
@@ -21,6 +22,7 @@ class Started(Message, frozen=True, kw_only=True, tag="started", tag_field="type
     nonce: str = ""
     asked_at: float = 0.0
     traceparent: str = ""
+    prices: str = ""
 
 
 class RunGivenBack(Message, frozen=True, kw_only=True, tag="given_back", tag_field="type"):

@@ -25,7 +25,7 @@ from actors.client import Client, checked
 from actors.launcher.embedded import find
 from actors.remote_run import Run
 from actors.settings import Settings
-from protocol.messages import Request
+from protocol.messages import Budget, Request
 
 
 class Options(TypedDict):
@@ -35,6 +35,8 @@ class Options(TypedDict):
     plan: str | None
     no_synthesis: bool
     deadline: float | None
+    budget_usd: float | None
+    budget_tokens: int | None
     as_json: bool
     review: bool
     detach: bool
@@ -47,6 +49,8 @@ class Options(TypedDict):
 @click.option("--plan", metavar="FILE", help="Run this plan (JSON, - for standard input) instead of planning.")
 @click.option("--no-synthesis", is_flag=True, help="The results as they are, without a text made of them.")
 @click.option("--deadline", type=POSITIVE, metavar="S", help="After that the best partial answer counts.")
+@click.option("--budget-usd", type=POSITIVE, metavar="USD", help="The run may cost so many dollars.")
+@click.option("--budget-tokens", type=click.IntRange(min=1), metavar="N", help="The run may spend so many tokens.")
 @click.option("--review", is_flag=True, help="Wait after planning until a person approves the plan.")
 @click.option("--detach", is_flag=True, help="Print the id of the run and leave; a team must be running.")
 @click.option("--no-start", is_flag=True, help="Use only what is running; start nothing.")
@@ -64,6 +68,7 @@ def ask(place: Place, text: str | None, **options: Unpack[Options]) -> int:
     wanted = Wanted(
         settings=settings,
         plan=request.plan,
+        budget=request.budget,
         start=not (options["no_start"] or options["detach"]),
         own_data=data is not None,
         timeout_s=place.patience_s,
@@ -87,6 +92,7 @@ def _request(text: str | None, settings: Settings, options: Options) -> Request:
         team=settings.team,
         plan=read_plan(plan) if plan else None,
         synthesis=not options["no_synthesis"],
+        budget=Budget(tokens=options["budget_tokens"], usd=options["budget_usd"]),
         deadline_s=options["deadline"],
         review=options["review"],
     )

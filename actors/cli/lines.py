@@ -6,7 +6,7 @@ from actors.cli.confirm import told
 from actors.cli.progress import Progress
 from actors.cli.review import estimated, how_to_approve
 from actors.cli.terminal import one_line, tell
-from actors.cli.wording import count, said_by, seconds
+from actors.cli.wording import ceiling, count, said_by, seconds
 from actors.record import Entry, Recorded
 from actors.run.revision import changes
 from protocol.controls import Cancel
@@ -83,7 +83,8 @@ def facts(message: Entry, progress: Progress) -> list[str]:
     """What a message says, after it was taken in; most steps of a worker are nobody's business."""
     match message:
         case Started(epoch=epoch, supervisor=supervisor):
-            return [f"taken {'over ' if epoch > 1 else ''}by {supervisor}"]
+            limit = ceiling(message.request.budget.usd, message.prices)
+            return [f"taken {'over ' if epoch > 1 else ''}by {supervisor}" + (f" · {limit}" if limit else "")]
         case RunGivenBack(supervisor=supervisor, reason=reason):
             return [f"given back by {supervisor}: {one_line(reason)}"]
         case Planned() | PlanRejected() | Approved() | Replanned() | ReplanFailed():

@@ -12,18 +12,20 @@ from actors.bus.jetstream import JetStreamBus
 from actors.bus.jetstream.connection import shown
 from actors.cli.interrupt import Interrupt, InterruptedByUser
 from actors.cli.terminal import tell
-from actors.cli.wording import count
+from actors.cli.wording import ceiling, count
 from actors.clock import SystemClock
 from actors.launcher.embedded import find
 from actors.launcher.finding import find_team, is_defined
 from actors.launcher.session import SETTLE_S, Crew, Session, becomes_served, open_bus
+from actors.model.price import price_usd
 from actors.registry import knows_team, served_teams
 from actors.run.offline import empty_variables
 from actors.run.plan_check import named, unknown_workers
 from actors.settings import Settings
+from actors.supervisor.pricing import Pricing
 from actors.supervisor.roster import Roster, read_cards, troubles
 from protocol.errors import InvalidError, UnservedError
-from protocol.messages import Plan
+from protocol.messages import Budget, Plan
 
 LOOK_S = 0.2
 
@@ -36,6 +38,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
     settings: Settings
     plan: Plan | None = None
+    budget: Budget = Budget()
     start: bool = True
     own_data: bool = False
     timeout_s: float = 5.0
@@ -63,7 +66,7 @@ async def opened(wanted: Wanted, interrupt: Interrupt) -> AsyncGenerator[tuple[J
             await _check_running(session.bus, wanted)
         else:
             await _check_startable(session.bus, wanted)
-            tell(_starting(session))
+            tell(_starting(session, wanted.budget))
             tell_if_offline(settings)
             await interrupt.guard(session.start_team(Crew()))
         await tell_troubles(session.bus, settings.team)
@@ -147,12 +150,19 @@ def _names(settings: Settings) -> set[str]:
     return {worker.name for worker in find_team(settings).workers}
 
 
-def _starting(session: Session) -> str:
+def _starting(session: Session, budget: Budget) -> str:
     settings = session.settings
     workers = count(len(_names(settings)), "worker")
     bus = "an embedded bus and " if session.owns_bus else ""
-    model = ", offline model" if settings.offline else ""
-    return f"starting {bus}team {settings.team!r} ({workers}{model})"
+    model = "offline model" if settings.offline else _ceiling(settings, budget)
+    return f"starting {bus}team {settings.team!r} ({workers}, {model})"
+
+
+def _ceiling(settings: Settings, budget: Budget) -> str:
+    """What the first line says about the dollars of the run that follows."""
+    agents = [worker for worker in find_team(settings).workers if worker.run is None and not worker.person]
+    prices = Pricing(price_usd, settings).known(worker.model or settings.model_worker for worker in agents)
+    return ceiling(settings.budget.usd if budget.usd is None else budget.usd, prices) or "at no cost"
 
 
 async def _until_unused(session: Session, interrupt: Interrupt) -> None:

@@ -18,7 +18,7 @@ from actors.cli.lines import facts
 from actors.cli.progress import Progress, Row, State
 from actors.cli.review import price_of
 from actors.cli.terminal import clean, one_line
-from actors.cli.wording import MINUTE, count, seconds
+from actors.cli.wording import MINUTE, ceiling, count, seconds
 from actors.record import Recorded
 from protocol.events import (
     Approved,
@@ -91,6 +91,7 @@ class Screen:
         self._text = one_line(clean(text))
         self._note = ""
         self._written = ""
+        self._ceiling = ""
         self._away = False
         self._wide = 0
         self._began = time.monotonic()
@@ -112,6 +113,8 @@ class Screen:
     def take(self, entry: Recorded) -> None:
         """Take in one message of the record; what it means for the whole run is told below the rows."""
         self._progress.take(entry, time.monotonic())
+        if isinstance(entry.message, Started):
+            self._ceiling = ceiling(entry.message.request.budget.usd, entry.message.prices)
         if isinstance(entry.message, Started | Synthesized):
             self._written = ""  # it is whole now, or somebody begins anew
         elif isinstance(entry.message, Result) and entry.message.worker in self._note:
@@ -185,12 +188,14 @@ class Screen:
             what = "asking" if self._progress.state.request is None else "planning"
             what = "waiting for approval" if self._progress.proposed else what
             what = answer.status if (answer := self._progress.state.answer) else what
-            return f"{what} · {elapsed_s:.1f}s"
+            return " · ".join(part for part in (what, self._ceiling, f"{elapsed_s:.1f}s") if part)
         states = Counter(row.state for row in rows)
         parts = [count(len(rows), "task"), *(f"{states[state]} {state}" for state in MARKS if states[state])]
         planned = self._progress.state.proposed
         if planned and planned.estimate and planned.estimate.usd_high:
             parts.append(price_of(planned.estimate))
+        if self._ceiling:
+            parts.append(self._ceiling)
         if self._progress.state.board.open == 0 and not self._progress.state.answer:
             parts.append("writing the answer")
         return " · ".join([*parts, f"{elapsed_s:.1f}s" if elapsed_s < MINUTE else seconds(elapsed_s)])

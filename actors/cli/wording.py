@@ -8,6 +8,7 @@ __all__ = [
     "about",
     "age",
     "cache_hit_rate",
+    "ceiling",
     "cost",
     "count",
     "disputed",
@@ -46,6 +47,18 @@ def timed(answer: Answer) -> str:
             f"critical path {seconds(timing.critical_path_s)}",
         ]
     )
+
+
+def ceiling(usd: float | None, prices: str) -> str:
+    """The ceiling of a run in dollars, and whether it binds; empty where nothing costs anything."""
+    if prices in ("", "free"):
+        return ""
+    if prices == "unknown":
+        return "price unknown, no ceiling in dollars"
+    if usd is None:
+        return "no ceiling in dollars"
+    amount = f"{usd:,.2f}" if round(usd, 2) == usd else f"{usd:g}"
+    return f"ceiling ${amount}" + (" where the price is known" if prices == "partly" else "")
 
 
 def team_flag(team: str) -> str:

@@ -177,6 +177,7 @@ class Desk:
             nonce=secrets.token_hex(4),
             asked_at=stored.time,
             traceparent=stored.headers.get("traceparent", "")[:LONGEST_HEADER],
+            prices=self.pricing.known(self.roster.models.values()),
         )
 
     async def note_success(self, message: Entry) -> None:

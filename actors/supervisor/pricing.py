@@ -1,6 +1,7 @@
 """Pricing: what a task or a call is likely to cost, by the models that the workers and roles use."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal
 
 from actors.run.estimate import LONG_ROLE, LONG_TASK, PLANNER, SHORT_ROLE, SHORT_TASK, SYNTHESIZER, UNKNOWN, Cost, Costs
 from actors.settings import Settings
@@ -8,6 +9,8 @@ from protocol.messages import Card, Usage
 
 Price = Callable[[str, Usage], float | None]
 """The port to a list of prices: what so much costs at a model; None where that is not known."""
+
+Known = Literal["known", "partly", "unknown", "free"]
 
 NOTHING = Cost(0.0, 0.0)
 
@@ -40,6 +43,19 @@ class Pricing:
         if self._settings.offline:
             return self.costs(workers, free=True)
         return UNKNOWN if self._settings.anthropic_base_url else self.costs(workers)
+
+    def known(self, models: Iterable[str]) -> Known:
+        """How far the prices of these models of workers, and of the roles of the supervisor, are known.
+
+        Behind an address of one's own any model may answer, so there no price is sure.
+        """
+        own = () if self._settings.offline else (self._settings.model_planner, self._settings.model_synthesizer)
+        found = [self._cost(model, role=False) for model in {*own, *models} if model]
+        if all(cost == NOTHING for cost in found):
+            return "free"
+        if all(cost is None for cost in found if cost != NOTHING):
+            return "unknown"
+        return "partly" if None in found or self._settings.anthropic_base_url else "known"
 
     def _cost(self, model: str, *, role: bool) -> Cost | None:
         if not model:

@@ -33,7 +33,7 @@ from protocol.events import (
     Waiting,
 )
 from protocol.ids import RunId
-from protocol.messages import Answer, Contradiction, Fault, Handoff, Plan, Request, Result, Task
+from protocol.messages import Answer, Budget, Contradiction, Fault, Handoff, Plan, Request, Result, Task
 from protocol.steps import ConfirmAsked, Confirmed, ModelCalled, Step, ToolCalled
 from protocol.subjects import TaskAddress
 
@@ -141,6 +141,9 @@ def test_reasons_are_told_one_by_one() -> None:
     assert tape.log(PlanRejected(faults=("one", "two"))) == ["plan refused: one", "plan refused: two"]
     assert tape.log(Waiting(reason="no w is alive")) == ["waiting: no w is alive"]
     assert tape.log(Started(epoch=2, supervisor="s-2", request=Request())) == ["taken over by s-2"]
+    request = Request(budget=Budget(usd=1.0))
+    taken = tape.log(Started(epoch=2, supervisor="s-2", request=request, prices="known"))
+    assert taken == ["taken over by s-2 · ceiling $1.00"]
 
 
 def test_a_task_in_other_words_or_for_somebody_else_is_told_and_shown() -> None:

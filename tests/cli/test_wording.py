@@ -85,3 +85,20 @@ def test_a_run_is_about_its_text_or_else_about_its_plan() -> None:
     assert wording.about(Request(plan=goal), None) == "Bolts"
     assert wording.about(Request(), plan) == "count the bolts"
     assert wording.about(Request(), None) == ""
+
+
+@pytest.mark.parametrize(
+    ("usd", "prices", "said"),
+    [
+        (1.0, "known", "ceiling $1.00"),
+        (0.005, "known", "ceiling $0.005"),
+        (None, "known", "no ceiling in dollars"),
+        (1.0, "partly", "ceiling $1.00 where the price is known"),
+        (1.0, "unknown", "price unknown, no ceiling in dollars"),
+        (None, "unknown", "price unknown, no ceiling in dollars"),
+        (1.0, "free", ""),
+        (1.0, "", ""),
+    ],
+)
+def test_a_ceiling_is_said_only_as_far_as_it_binds(usd: float | None, prices: str, said: str) -> None:
+    assert wording.ceiling(usd, prices) == said

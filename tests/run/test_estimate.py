@@ -1,5 +1,7 @@
+import pytest
 from run.folding import a_task
 
+from actors.model.price import price_usd
 from actors.run.estimate import PLANNER, SYNTHESIZER, Cost, own_estimate, planned_estimate
 from actors.settings import Settings
 from actors.supervisor.pricing import Pricing, nobody_knows
@@ -68,3 +70,23 @@ def test_where_calls_are_free_or_nobody_knows_no_price_is_made_up() -> None:
     assert Pricing(by_tokens, own).at_a_guess(cards(w="m")) == {}
     assert Pricing(nobody_knows, Settings(anthropic_api_key="k")).at_a_guess(cards(w="m")) == {}
     assert "w" in Pricing(by_tokens, Settings(anthropic_api_key="k")).at_a_guess(cards(w="m"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "models", "known"),
+    [
+        (Settings(), ["offline-rules", "offline-rules (why)", ""], "free"),
+        (Settings(), [], "free"),
+        (Settings(), ["offline-rules", "claude-haiku-5-5"], "known"),
+        (Settings(anthropic_api_key="k"), ["claude-haiku-5-5", ""], "known"),
+        (Settings(anthropic_api_key="k"), ["some-local-model"], "partly"),
+        (Settings(anthropic_base_url="http://x"), ["claude-haiku-5-5"], "partly"),
+        (
+            Settings(anthropic_base_url="http://x", model_planner="qwen", model_synthesizer="qwen"),
+            ["qwen"],
+            "unknown",
+        ),
+    ],
+)
+def test_how_far_the_prices_of_a_team_are_known(settings: Settings, models: list[str], known: str) -> None:
+    assert Pricing(price_usd, settings).known(models) == known
