@@ -24,10 +24,15 @@ READ_AGAIN_S = 0.1
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """What is stored of a run. `unknown` names the types of Events that only a newer version understands."""
+    """What is stored of a run.
+
+    `unknown` names the types of Events that only a newer version understands. `log_began` is when the first message of
+    the log was stored, 0 without a log.
+    """
 
     entries: tuple[Recorded, ...]
     unknown: tuple[str, ...]
+    log_began: float = 0.0
 
 
 class Journal:
@@ -111,7 +116,7 @@ class Journal:
         self._seq = log[-1].seq if log else 0
         self._result_seq = results[-1].seq if results else 0
         self._control_seq = controls[-1].seq if controls else 0
-        return Reading(tuple(_understood(*parts)), unknown_types(log))
+        return Reading(tuple(_understood(*parts)), unknown_types(log), log[0].time if log else 0.0)
 
     async def check(self) -> bool:
         """Make sure that the run is still ours; returns whether somebody wrote a control since."""

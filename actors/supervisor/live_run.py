@@ -2,6 +2,8 @@
 
 import asyncio
 
+import msgspec
+
 from actors.bus.port import Stored
 from actors.lease import Lease
 from actors.record import Recorded, understand
@@ -140,7 +142,7 @@ class LiveRun:
             except FencedError:
                 log.info("run.resumed", run=self._request.id)
         reading = await self._journal.past()
-        self._past = past = _past(reading)
+        self._past = past = self._known_past(reading)
         if past.answer is not None:
             self._executor.answer = past.answer
             self._fold_all(reading)
@@ -152,6 +154,15 @@ class LiveRun:
         if not past.epoch and self._lease.delivery.count > 1:
             await self._check_age()
         await self._resume(reading, past.epoch + 1)
+
+    def _known_past(self, reading: Reading) -> Past:
+        """The past; where the log has no `started`, it takes what the delivery says of the run.
+
+        A newer version may begin a run by an Event of another type.
+        """
+        past = _past(reading)
+        request, began = past.request or self._request, past.began or reading.log_began
+        return msgspec.structs.replace(past, request=request, began=began)
 
     async def _resume(self, reading: Reading, epoch: int) -> None:
         """Take the run, and only then fold its past: if that fails, it counts as a loss."""

@@ -276,6 +276,19 @@ async def test_a_run_with_an_unknown_event_ends_as_failed_after_its_deadline(wor
     assert len(await dead_letters(world.client)) == 1
 
 
+@pytest.mark.parametrize("review", [False, True])
+async def test_a_run_that_a_newer_version_began_by_an_unknown_event_is_left_untouched_until_its_deadline(
+    world: World, *, review: bool
+) -> None:
+    await world.ask(plan=None, text="count", deadline_s=60.0, review=review)
+    await world.write(DREAMT)
+    world.supervise()
+    await world.clock.advance(59 + (SETTINGS.review_s if review else 0.0))
+    assert world.kinds() == [None]
+    assert await world.requests() == 1
+    assert (await world.answer(within_s=600)).status == "failed"
+
+
 async def test_a_run_with_an_unknown_event_and_a_plan_is_not_ended_while_a_person_may_review_it(world: World) -> None:
     request = await world.ask(plan=None, text="count", review=True, deadline_s=60.0)
     await world.write(Started(epoch=1, supervisor="newer", request=request), Planned(plan=PLAN), DREAMT)
