@@ -18,9 +18,10 @@ LAST_HOLDERS = 3
 class Past(msgspec.Struct, frozen=True, kw_only=True):
     """What the stored messages of a run say about its takings.
 
-    `lost` counts the takings since the last progress whose supervisor neither made progress nor gave the run back;
-    `holders` are the last supervisors that took it. `began` is when the oldest `started` was stored, `proposed_at` when
-    the newest plan was. `cut` tells that the beginning of the log is gone.
+    `lost` counts the takings since the last progress whose supervisor neither made progress nor gave the run back,
+    `taken` counts all takings since then, and `returned` is why the run was given back last. `holders` are the last
+    supervisors that took it. `began` is when the oldest `started` was stored, `proposed_at` when the newest plan was.
+    `cut` tells that the beginning of the log is gone.
     """
 
     epoch: int = 0
@@ -30,6 +31,8 @@ class Past(msgspec.Struct, frozen=True, kw_only=True):
     proposed_at: float | None = None
     answer: Answer | None = None
     lost: int = 0
+    taken: int = 0
+    returned: str = ""
     holders: tuple[str, ...] = ()
     cut: bool = False
 
@@ -42,16 +45,17 @@ def past_of(entries: Iterable[tuple[Entry, float]]) -> Past:
             case Started():
                 past = _taken(past, message, at, lost=held)
                 held = True
-            case RunGivenBack():
+            case RunGivenBack(reason=reason):
                 held = False
+                past = msgspec.structs.replace(past, returned=reason)
             case Finished(answer=answer):
                 past = msgspec.structs.replace(past, answer=past.answer or answer)
             case Planned():
-                past = msgspec.structs.replace(past, proposed_at=at, lost=0)
+                past = msgspec.structs.replace(past, proposed_at=at, lost=0, taken=0)
             case Handoff() | Result():
-                past = msgspec.structs.replace(past, lost=0)
+                past = msgspec.structs.replace(past, lost=0, taken=0)
             case _ if isinstance(message, Event) and not isinstance(message, Waiting):
-                past = msgspec.structs.replace(past, lost=0)
+                past = msgspec.structs.replace(past, lost=0, taken=0)
             case _:
                 pass  # no progress: what a client says, and that the run waits
         if not past.epoch and isinstance(message, Event):
@@ -67,9 +71,17 @@ def _taken(past: Past, started: Started, at: float, *, lost: bool) -> Past:
         request_seq=past.request_seq if past.request else started.request_seq,
         began=past.began or at,
         lost=past.lost + lost,
+        taken=past.taken + 1,
         holders=(*past.holders, started.supervisor)[-LAST_HOLDERS:],
         cut=past.cut or (past.request is None and started.epoch > 1),
     )
+
+
+def overdue_at(past: Past, limits: Limits) -> float:
+    """The moment at which the deadline has passed for sure of a run whose Events are all understood."""
+    if past.request is None or past.request.review:
+        return abandoned_at(past, limits)
+    return past.began + limits.run_seconds(past.request)
 
 
 def abandoned_at(past: Past, limits: Limits) -> float:

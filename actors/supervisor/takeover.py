@@ -4,7 +4,7 @@ Nothing here folds a run or decides about it: it must hold for runs that break b
 """
 
 from actors.run.limits import Limits
-from actors.run.past import Past, abandoned_at
+from actors.run.past import Past, abandoned_at, overdue_at
 from actors.supervisor.journal import Reading
 from actors.supervisor.run_errors import AgedOutError, NewerVersionError, UnrunnableError
 
@@ -20,6 +20,11 @@ def check_past(reading: Reading, past: Past, limits: Limits, *, most_lost: int, 
         raise AgedOutError(limits.keep_s)
     if past.lost >= most_lost:
         raise UnrunnableError(lost_reason(past))
+    if past.taken >= most_lost and now >= overdue_at(past, limits):
+        raise UnrunnableError(
+            f"its deadline has passed, and it was taken {past.taken} times in a row without progress; "
+            f"it was given back last because: {past.returned or 'not said'}"
+        )
 
 
 def lost_reason(past: Past) -> str:

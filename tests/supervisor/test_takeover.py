@@ -20,7 +20,7 @@ from actors.worker.definition import Worker
 from actors.worker.process import WorkerProcess
 from protocol import codec, streams, subjects
 from protocol.controls import Approve
-from protocol.errors import InvalidError, UndecodableError, UnreachableError
+from protocol.errors import BusError, InvalidError, UndecodableError, UnreachableError
 from protocol.events import Event, Finished, Planned, RunGivenBack, Started, Waiting
 from protocol.ids import new_run_id
 from protocol.messages import Answer, Handoff, Plan, Request, RunEntry, SupervisorCard, Task, Usage
@@ -81,9 +81,9 @@ class World:
         self.tasks.append(asyncio.create_task(supervisor.run(stop)))
         return stop
 
-    def employ(self) -> None:
+    def employ(self, output: str = "") -> None:
         async def work(handoff: Handoff) -> str:
-            return handoff.intent
+            return output or handoff.intent
 
         process = WorkerProcess(
             Worker("w", summary="Works.", run=work), MemoryBus(self.server, "w"), self.clock, SETTINGS, instance="w1"
@@ -243,6 +243,21 @@ async def test_a_bus_that_fails_is_no_fault_of_the_run(world: World) -> None:
     assert (await world.answer(within_s=3600)).status == "complete"
     kinds = world.kinds()
     assert kinds.count(Started) == kinds.count(RunGivenBack) + 1 > SETTINGS.deliveries
+
+
+async def test_a_run_for_which_the_bus_always_fails_ends_as_failed_after_its_deadline(world: World) -> None:
+    class NoObjects(MemoryBus):
+        async def get_artifact(self, name: str) -> bytes | None:
+            raise BusError("the object is damaged")
+
+    world.employ(output="x" * 300_000)
+    world.supervise(NoObjects(world.server, "s"))
+    await world.ask(deadline_s=60.0)
+    answer = await world.answer(within_s=3600)
+    assert answer.status == "failed"
+    assert "the object is damaged" in answer.text
+    assert world.kinds().count(Started) < 4 * SETTINGS.deliveries
+    assert await world.requests() == 0
 
 
 async def test_an_unknown_event_makes_a_supervisor_leave_the_run_untouched(
