@@ -119,18 +119,24 @@ class Journal:
         return Reading(tuple(_understood(*parts)), unknown_types(log), log[0].time if log else 0.0)
 
     async def check(self) -> bool:
-        """Make sure that the run is still ours; returns whether somebody wrote a control since."""
+        """Make sure that the run is still ours; returns whether somebody wrote a control since.
+
+        A replica may be behind our own last event and then proves nothing: BusError if it stays behind.
+        """
         await self.settle()
-        sent = self._lease.sent()
-        seqs = {s.subject: s.seq for s in await self._bus.last(streams.RUNS, self._watched())}
-        seq = seqs.get(subjects.log(self._run), 0)
-        if seq > self._seq:
-            raise FencedError(f"run {self._run} was taken over")
-        if self._seq and not seq:
-            await self._check_age()
-        if seq == self._seq:  # lower: a replica that has not got our own event yet, which proves nothing
-            self._lease.proved(sent)
-        return seqs.get(subjects.control(self._run), 0) > self._control_seq
+        for _ in range(READ_TRIES):
+            sent = self._lease.sent()
+            seqs = {s.subject: s.seq for s in await self._bus.last(streams.RUNS, self._watched())}
+            seq = seqs.get(subjects.log(self._run), 0)
+            if seq > self._seq:
+                raise FencedError(f"run {self._run} was taken over")
+            if self._seq and not seq:
+                await self._check_age()
+            if seq == self._seq:
+                self._lease.proved(sent)
+                return seqs.get(subjects.control(self._run), 0) > self._control_seq
+            await self._clock.sleep(READ_AGAIN_S)
+        raise BusError(f"run {self._run}: message {self._seq} was stored and cannot be read")
 
     async def news(self) -> list[Recorded]:
         """What came in since the last look: results, and controls. The stream is the truth."""

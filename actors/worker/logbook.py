@@ -7,9 +7,13 @@ from actors.by_reference import send, whole
 from actors.lease import Lease
 from actors.worker.run_end import RunEnd
 from protocol import codec, streams
-from protocol.errors import ConflictError, FencedError, UndecodableError, UnknownTypeError
+from protocol.errors import BusError, ConflictError, FencedError, UndecodableError, UnknownTypeError
 from protocol.steps import GivenBack, Step, Taken
 from protocol.subjects import TaskAddress
+
+READ_TRIES = 20
+READ_AGAIN_S = 0.1
+"""Pause before a read that was behind our own step is made again."""
 
 
 class Logbook:
@@ -87,21 +91,27 @@ class Logbook:
         return next(seq for one, seq in zip(self.steps, self._places, strict=True) if one is step)
 
     async def still_ours(self) -> bool:
-        """Right before something is paid for: whether the task is still ours, and still wanted."""
+        """Right before something is paid for: whether the task is still ours, and still wanted.
+
+        A replica may be behind our own last step and then proves nothing: BusError if it stays behind.
+        """
         async with self._writing:  # a step of our own that is on its way is nobody else's
             if self._lease.certain:
                 return True
-            sent = self._lease.sent()
-            last = await self._last()
-            if await self._is_over(last):
-                return False
-            found = last.get(self._address.steps)
-            seq = found.seq if found else 0
-            if seq > self._seq:
-                raise FencedError(f"task {self._address.task} was taken over")
-            if seq == self._seq:  # lower: a replica that has not got our own step yet, which proves nothing
-                self._lease.proved(sent)
-            return True
+            for _ in range(READ_TRIES):
+                sent = self._lease.sent()
+                last = await self._last()
+                if await self._is_over(last):
+                    return False
+                found = last.get(self._address.steps)
+                seq = found.seq if found else 0
+                if seq > self._seq:
+                    raise FencedError(f"task {self._address.task} was taken over")
+                if seq == self._seq:
+                    self._lease.proved(sent)
+                    return True
+                await asyncio.sleep(READ_AGAIN_S)
+            raise BusError(f"the last step of task {self._address.task} was stored and cannot be read")
 
     async def _last(self) -> dict[str, Stored]:
         watched = [self._address.result, self._address.steps, *self._run_end.subjects]
