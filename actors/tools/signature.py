@@ -83,6 +83,8 @@ def _fields(
             given[parameter.name] = source
             if isinstance(source, FromSetting) and parameter.default is parameter.empty:
                 faults.append(f"tool {name!r}: argument {parameter.name!r} comes from a setting and needs a default")
+        elif not _NAME.fullmatch(parameter.name):
+            faults.append(f"tool {name!r}: argument name {parameter.name!r} is not 1 to 64 of A-Z a-z 0-9 _")
         else:
             default = msgspec.NODEFAULT if parameter.default is parameter.empty else parameter.default
             fields.append((parameter.name, hints[parameter.name], msgspec.field(default=default)))

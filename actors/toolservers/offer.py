@@ -1,5 +1,6 @@
 """An offer: a tool as its server describes it, and whether it can be taken as it is. Servers are not trusted."""
 
+import re
 from collections.abc import Iterable
 from typing import Any, cast
 
@@ -12,6 +13,8 @@ LONGEST_DESCRIPTION = 4_000
 LARGEST_SCHEMA = 64 * 1024
 _NOT_AT_THE_TOP = ("oneOf", "anyOf", "allOf")
 """The Messages API refuses these at the top of a schema; the server checks the arguments by them all the same."""
+
+_PARAMETER = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 log = get_logger()
 
@@ -45,7 +48,7 @@ def _fault(offer: Offer, kept: dict[str, Offer]) -> str | None:
         return f"there are more than {MOST_TOOLS}"
     if len(msgspec.json.encode(offer.schema)) > LARGEST_SCHEMA:
         return f"its schema is larger than {LARGEST_SCHEMA:,} bytes"
-    return schema_fault(offer.schema)
+    return schema_fault(offer.schema) or _parameter_fault(offer.schema)
 
 
 def schema_fault(schema: dict[str, Any]) -> str | None:
@@ -62,6 +65,14 @@ def schema_fault(schema: dict[str, Any]) -> str | None:
         return f"its schema is not valid: {error.message[:200]}"
     except RecursionError:
         return "its schema is nested too deeply"
+    return None
+
+
+def _parameter_fault(schema: dict[str, Any]) -> str | None:
+    """Which parameter has a name that the Messages API refuses, together with the whole request; None if none has."""
+    for name in cast("dict[str, Any]", schema.get("properties", {})):
+        if not _PARAMETER.fullmatch(name):
+            return f"the name of its parameter {name[:64]!r} is not 1 to 64 characters of A-Z a-z 0-9 _ . -"
     return None
 
 

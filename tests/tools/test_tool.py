@@ -361,6 +361,15 @@ async def test_prefixed_tools_are_copies_that_speak_of_each_other_by_their_new_n
     assert await loud.call({"text": "ho"}) == "HO"
 
 
+def test_an_argument_name_that_the_provider_refuses_is_refused_at_the_definition() -> None:
+    def measure(größe: int) -> str:  # noqa: PLC2401
+        """Measure."""
+        return str(größe)
+
+    with pytest.raises(InvalidError, match="größe"):
+        tool(measure)
+
+
 def test_a_prefix_that_makes_no_names_is_refused() -> None:
     with pytest.raises(InvalidError, match="not valid"):
         prefixed([shout], "two words")

@@ -36,6 +36,8 @@ def test_a_tool_without_a_description_is_described_by_its_name() -> None:
         {"type": "object", "required": "page"},
         {"type": "object", "properties": {"x": {"type": "nothing known"}}},
         {"type": "object", "description": "x" * 100_000},
+        {"type": "object", "properties": {"$filter": {"type": "string"}}},
+        {"type": "object", "properties": {"p" * 65: {"type": "string"}}},
     ],
 )
 def test_a_schema_that_a_model_cannot_be_given_costs_that_tool_alone(schema: dict[str, Any]) -> None:
