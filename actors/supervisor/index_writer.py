@@ -93,8 +93,6 @@ class IndexWriter:
         """Write the entry if that is due; returns after how many seconds to call again, or None."""
         now = self._clock.monotonic()
         stage = (len(state.plans), _stage(state), _waiting(state, people))
-        if self._failed:
-            return None
         if stage == self._stage and now < self._next_at:
             return self._next_at - now
         if self._stored is not None and not self._stored.done():
@@ -113,11 +111,14 @@ class IndexWriter:
 
     async def write_last(self, entry: RunEntry, epoch: int = 0) -> None:
         """Write this as the last entry and wait until it is stored."""
+        await self._settle()
         while self._conflicts < MAX_CONFLICTS:
-            await self._settle()
-            if self._failed or self._entry == entry:
+            if self._entry == entry:
                 return
             await self._write(entry, epoch)
+            await self._settle()
+            if self._failed:
+                return
         log.warning("run_index.write_failed", run=self._request.id, error="too many conflicts")
 
     async def _write(self, entry: RunEntry, epoch: int) -> None:
@@ -129,18 +130,23 @@ class IndexWriter:
         self._stored.add_done_callback(_retrieve)
 
     async def _settle(self) -> None:
-        """Wait until the last write is stored. After a conflict the next write reads the entry first."""
+        """Wait until the last write is stored. After a conflict the next write reads the entry first.
+
+        A write that fails, for example because the index is full, is made again when the next one is due.
+        """
         if self._stored is None:
             return
         stored, self._stored = self._stored, None
+        failed_before, self._failed = self._failed, False
         try:
             self._seq = await stored
         except ConflictError:
             self._seq = self._entry = None
             self._conflicts += 1
         except BusError as error:  # the index serves lists: a run must not fail for it
-            self._failed = True
-            log.warning("run_index.write_failed", run=self._request.id, error=str(error))
+            self._failed, self._entry = True, None
+            if not failed_before:
+                log.warning("run_index.write_failed", run=self._request.id, error=str(error))
 
     async def _taken_over(self) -> int:
         """The sequence of the entry that another supervisor wrote; read before it is sure that the run is ours."""

@@ -8,6 +8,7 @@ import pytest
 
 from actors.bus.memory import MemoryBus, MemoryServer, VirtualClock
 from actors.bus.memory.stream import Publication
+from actors.bus.port import NO_HEADERS, Headers
 from actors.model.port import Call, Reply
 from actors.run_index import newest
 from actors.settings import Settings
@@ -17,6 +18,7 @@ from actors.worker.definition import Worker
 from actors.worker.process import WorkerProcess
 from protocol import codec, streams, subjects
 from protocol.controls import Approve
+from protocol.errors import FullError
 from protocol.ids import new_run_id
 from protocol.messages import Card, Handoff, Plan, Request, RunEntry, Task, Usage
 
@@ -51,8 +53,8 @@ class Stage:
         self.written: list[RunEntry] = []
         self.release: dict[str, asyncio.Event] = {}
 
-    def supervisor(self, name: str) -> MemoryBus:
-        bus = MemoryBus(self.server, name)
+    def supervisor(self, name: str, bus: MemoryBus | None = None) -> MemoryBus:
+        bus = bus or MemoryBus(self.server, name)
         supervisor = Supervisor(bus, self.clock, Planner(self.clock), SETTINGS, instance=name)
         self.tasks.append(asyncio.create_task(supervisor.run(asyncio.Event())))
         return bus
@@ -237,6 +239,38 @@ async def test_an_entry_that_an_old_supervisor_wrote_late_is_overwritten(stage: 
     restore(stage, status="planning", tasks=0)
     stage.finish("b")
     assert (await stage.until(lambda entry: entry.finished is not None)).status == "complete"
+
+
+class FullIndex(MemoryBus):
+    """A bus whose index has no room until it is told otherwise."""
+
+    is_full = True
+    refused = 0
+
+    async def send(
+        self, subject: str, data: bytes, *, expect: int | None = None, headers: Headers = NO_HEADERS
+    ) -> "asyncio.Future[int]":
+        if self.is_full and subject.startswith("handoff.index."):
+            self.refused += 1
+            refusal: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+            refusal.set_exception(FullError(subject, streams.INDEX))
+            return refusal
+        return await super().send(subject, data, expect=expect, headers=headers)
+
+
+@pytest.mark.parametrize("has_room_before_the_end", [True, False])
+async def test_a_run_is_listed_once_a_full_index_has_room_again(stage: Stage, *, has_room_before_the_end: bool) -> None:
+    bus = FullIndex(stage.server, "s1")
+    stage.supervisor("s1", bus)
+    await stage.ask("a")
+    assert await stage.clock.advance_until(lambda: bus.refused > 0, 60)
+    if has_room_before_the_end:
+        bus.is_full = False
+        await stage.until(lambda entry: entry.status == "running")
+    await stage.clock.advance(INTERVAL_S / 2)
+    bus.is_full = False
+    stage.finish("a")
+    await stage.until(lambda entry: entry.status == "complete")
 
 
 async def test_runs_inside_another_run_are_not_listed(stage: Stage) -> None:
