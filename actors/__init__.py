@@ -8,6 +8,7 @@ Each name is loaded when it is first used, so that importing this package is che
 from typing import TYPE_CHECKING
 
 from protocol.errors import (
+    ArtifactError,
     BusError,
     ConflictError,
     DeclinedError,
@@ -30,6 +31,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Answer",
     "Artifact",
+    "ArtifactError",
     "Budget",
     "BusError",
     "CallKey",

@@ -12,6 +12,7 @@
     │   ├── TooLargeError       over the size limit of a message
     │   ├── FullError           the stream or the server has no room for the message
     │   └── DeniedError         the credentials do not allow it
+    ├── ArtifactError           a file of a task is missing, was replaced, or is too big for the model
     ├── FencedError             somebody else has taken over this run or this task: stop, settle nothing
     ├── ModelError              the provider refused, failed, or answered nonsense
     ├── ToolError               a tool could not do what it was asked; the model is told
@@ -114,6 +115,14 @@ class FullError(BusError):
 
 class DeniedError(BusError):
     """The credentials in use do not allow this."""
+
+
+class ArtifactError(HandoffError):
+    """A file of a task cannot be given to the model; `kind` is that of the fault in the Result."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 class FencedError(HandoffError):

@@ -48,6 +48,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     strict_tools: bool = True
     server_tools: tuple[str, ...] = ()
     images: bool = True
+    pdfs: bool = True
     context_tokens: int = 1_000_000
     output_tokens: int = 128_000
     cache_minimum: int = 512
@@ -59,6 +60,7 @@ CAUTIOUS = Profile(
     name="unknown",
     strict_tools=False,
     images=False,
+    pdfs=False,
     context_tokens=200_000,
     output_tokens=8_192,
     cache_minimum=4_096,

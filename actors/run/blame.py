@@ -2,7 +2,9 @@
 
 from protocol.messages import DEADLINE, Result
 
-TASK_KINDS = frozenset({"budget", "cancelled", "context", "declined", "empty", "missed", "refusal", DEADLINE})
+TASK_KINDS = frozenset(
+    {"artifact", "budget", "cancelled", "context", "declined", "empty", "missed", "refusal", DEADLINE}
+)
 """The task was at fault: another task would have gone well at the same worker."""
 
 PROVIDER_KINDS = frozenset(

@@ -18,6 +18,7 @@ from actors.worker.context import cut_to_fit
 from actors.worker.conversation import Conversations
 from actors.worker.definition import Outcome, Worker
 from actors.worker.ending import Over, Yielded
+from actors.worker.files import Files
 from actors.worker.gate import Gate
 from actors.worker.logbook import Logbook
 from actors.worker.moves import (
@@ -45,7 +46,7 @@ from actors.worker.takings import losses_since_progress
 from observability import live
 from observability.logger import get_logger
 from protocol import subjects
-from protocol.errors import ModelError, ToolError
+from protocol.errors import ArtifactError, ModelError, ToolError
 from protocol.messages import Fault, Handoff
 from protocol.steps import Begun, ModelCalled, Step, ToolCalled
 
@@ -69,7 +70,11 @@ class Agent:
     async def work(self, handoff: Handoff, logbook: Logbook, stopping: asyncio.Event) -> Outcome:
         """Go on from the steps in the logbook until the model is done, has declined, or has used up its budget."""
         before_s = spent(logbook.steps).seconds
-        outcome = await self._loop(handoff, logbook, stopping)
+        try:
+            outcome = await self._loop(handoff, logbook, stopping)
+        except ArtifactError as error:
+            fault = Fault(kind=error.kind, message=str(error), refinable=False)
+            outcome = Outcome(output=last_words(logbook.steps), error=fault)
         return msgspec.structs.replace(
             outcome,
             findings=findings(logbook.steps),
@@ -79,6 +84,7 @@ class Agent:
         )
 
     async def _loop(self, handoff: Handoff, logbook: Logbook, stopping: asyncio.Event) -> Outcome:
+        files = Files(self._bus)
         while True:
             if stopping.is_set():
                 raise Yielded
@@ -86,7 +92,7 @@ class Agent:
                 return Outcome(output=reason, declined=True)
             if not beginning(logbook.steps) and (reason := refused_at_task(self._worker, self._conversations.model)):
                 return Outcome(error=Fault(kind="server_tools", message=reason, refinable=False))
-            begun = await self._begun(handoff, logbook)
+            begun = await self._begun(handoff, logbook, files)
             match next_move(begun, logbook.steps):
                 case Done(text, stop_reason):
                     return _outcome(text, stop_reason)
@@ -96,18 +102,18 @@ class Agent:
                         if use["id"] == cut_off:
                             await logbook.write(ToolCalled(call=cut_off, tool=use["name"], output=CUT_OFF, failed=True))
                 case AskModel():
-                    if fault := await self._turn(handoff, logbook, begun):
+                    if fault := await self._turn(handoff, logbook, begun, files):
                         return Outcome(output=last_words(logbook.steps), error=fault)
 
-    async def _begun(self, handoff: Handoff, logbook: Logbook) -> Begun:
+    async def _begun(self, handoff: Handoff, logbook: Logbook, files: Files) -> Begun:
         """The beginning of the conversation: as it is stored, whatever version of the worker stored it."""
         if begun := beginning(logbook.steps):
             return begun
-        begun = self._conversations.begin(handoff)
+        begun = await self._conversations.begin(handoff, files)
         await logbook.write(begun)
         return begun
 
-    async def _turn(self, handoff: Handoff, logbook: Logbook, begun: Begun) -> Fault | None:
+    async def _turn(self, handoff: Handoff, logbook: Logbook, begun: Begun, files: Files) -> Fault | None:
         """One more turn of the model, or a cut that makes room for it; returns a fault if neither is possible."""
         most = self._worker.max_turns or self._settings.max_turns
         if turns_taken(logbook.steps) >= most:
@@ -119,8 +125,11 @@ class Agent:
             call = self._conversations.call(handoff, begun, move.turns, empty=move.empty)
             return msgspec.structs.replace(call, container=container_at(steps, self._bus.now()))
 
+        async def count(call: Call) -> int:
+            return await self._count(call, files)
+
         limit = self._conversations.context_tokens(begun)
-        cut = await cut_to_fit(logbook.steps, build, limit, self._count)
+        cut = await cut_to_fit(logbook.steps, build, limit, count)
         if cut is None:
             return _outgrown(limit)
         if cut.results:
@@ -132,16 +141,16 @@ class Agent:
             return Fault(kind="budget", message=why)
         call = msgspec.structs.replace(call, max_tokens=answer_tokens(budget, used, call, price))
         try:
-            await self._ask(handoff, logbook, call)
+            await self._ask(handoff, logbook, await files.resolved(call))
         except ModelError as error:
             return Fault(kind=error.kind, message=str(error), retryable=error.retryable, refinable=False)
         return None
 
-    async def _count(self, call: Call) -> int:
+    async def _count(self, call: Call, files: Files) -> int:
         """How many tokens the call has: as the provider counts them, or about so where it does not."""
         if isinstance(self._model, CountsTokens):
             try:
-                return await self._model.count(call)
+                return await self._model.count(await files.resolved(call))
             except ModelError as error:
                 log.debug("tokens.not_counted", kind=error.kind, error=str(error))
         return asked_tokens(call)

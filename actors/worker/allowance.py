@@ -6,6 +6,7 @@ import msgspec
 
 from actors.model.port import Call, Model, PricesCalls
 from actors.model.profiles import profile_of
+from actors.worker.file_tokens import Size, size_of
 from protocol.messages import Budget, Usage
 
 Number = TypeVar("Number", int, float)
@@ -100,10 +101,11 @@ def answer_tokens(budget: Budget, spent: Usage, call: Call, price: CallPrice | N
 
 
 def asked_tokens(call: Call) -> int:
-    """About how many tokens a call brings with it."""
-    size = len(call.system) + sum(len(str(turn.content)) for turn in call.turns)
-    size += sum(len(tool.description) + len(str(tool.schema)) for tool in call.tools)
-    return int(size / characters_a_token(call))
+    """About how many tokens a call brings with it, its files included."""
+    content = sum((size_of(turn.content) for turn in call.turns), Size())
+    characters = len(call.system) + content.characters
+    characters += sum(len(tool.description) + len(str(tool.schema)) for tool in call.tools)
+    return int(characters / characters_a_token(call)) + content.file_tokens
 
 
 def characters_a_token(call: Call) -> float:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 import msgspec
 
 from actors.bus.port import Bus
-from actors.model.port import Call, ToolSpec, Turn
+from actors.model.port import Block, Call, ToolSpec, Turn
 from actors.model.profiles import SERVER_TOOLS, profile_of
 from actors.settings import Settings
 from actors.worker.answers import SPECS
 from actors.worker.definition import Worker
+from actors.worker.files import Files, can_read, is_file
 from actors.worker.prompts import system_prompt, task_prompt
 from protocol.messages import Handoff
 from protocol.steps import Begun, OfferedTool
@@ -35,8 +36,11 @@ class Conversations:
         """The model of a new conversation."""
         return self._worker.model or self._settings.model_worker
 
-    def begin(self, handoff: Handoff) -> Begun:
-        """The beginning of a new conversation, with the tools that the worker has now."""
+    async def begin(self, handoff: Handoff, files: Files) -> Begun:
+        """The beginning of a new conversation, with the tools that the worker has now.
+
+        Raises ArtifactError if a file of the handoff cannot be given to the model.
+        """
         system = system_prompt(self._worker.prompt, self._bus.now())
         model = self.model
         own = [ToolSpec(name=t.name, description=t.description, schema=t.schema) for t in self._worker.tools]
@@ -48,7 +52,7 @@ class Conversations:
         effort = self._settings.effort_worker
         return Begun(
             system=system,
-            prompt=msgspec.Raw(_encode(task_prompt(handoff))),
+            prompt=msgspec.Raw(_encode(await self._prompt(handoff, files))),
             tools=tools,
             model=model,
             effort=effort if effort in profile_of(model).efforts else "",
@@ -56,6 +60,23 @@ class Conversations:
             tools_digest=_digest(_encode((*tools, *server_tools))),
             server_tools=server_tools,
         )
+
+    async def _prompt(self, handoff: Handoff, files: Files) -> str | list[Block]:
+        """The first user message: its files, then the text, which names those that the model cannot read, too."""
+        profile = profile_of(self.model)
+        found = [artifact for artifact in dict.fromkeys(handoff.artifacts) if is_file(artifact)]
+        readable = [artifact for artifact in found if can_read(profile, artifact)]
+        lines = [
+            f"{one.name} ({one.media_type}): "
+            + (
+                f"file {readable.index(one) + 1} above"
+                if one in readable
+                else "this model cannot read files of this kind"
+            )
+            for one in found
+        ]
+        text = task_prompt(handoff, lines)
+        return [*await files.blocks(readable), {"type": "text", "text": text}] if readable else text
 
     def call(self, handoff: Handoff, begun: Begun, turns: Sequence[Turn], *, empty: int = 0) -> Call:
         """The next call. After a reply without text it has more room, as far as the model allows."""

@@ -1,6 +1,7 @@
 """What an agent worker is told about a task. Results of others are quoted as data."""
 
 import functools
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.resources import files
 from xml.sax.saxutils import escape, quoteattr
@@ -20,8 +21,8 @@ def system_prompt(prompt: str, now: float) -> str:
     return f"{prompt.strip()}\n\n{shared_rules()}\n\n{today}".strip()
 
 
-def task_prompt(handoff: Handoff) -> str:
-    """The first user message of a task."""
+def task_prompt(handoff: Handoff, files: Sequence[str] = ()) -> str:
+    """The text of the first user message of a task. `files` has a line for each of its images and PDFs."""
     parts = [f"<task>\n{handoff.intent}\n</task>"]
     if handoff.success:
         parts.append(f"<success>\n{handoff.success}\n</success>")
@@ -31,4 +32,7 @@ def task_prompt(handoff: Handoff) -> str:
             for part in handoff.context
         )
         parts.append(f"<context>\n{quoted}\n</context>")
+    if files:
+        listed = "\n".join(escape(line) for line in files)
+        parts.append(f"<files>\n{listed}\n</files>")
     return "\n\n".join(parts)

@@ -29,6 +29,8 @@ from tests.model_server.strict_requests import (
     text,
 )
 
+SEARCH: Json = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}}
+FOUND: Json = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []}
 Row = tuple[tuple[str, ...], Json, str]
 
 FORCING: list[Row] = [
@@ -130,6 +132,11 @@ MESSAGES: list[Row] = [
     (CHECKED, {"messages": [*OPEN, *said(("user", [{**RESULT, "content": [text("")]}]))]}, EMPTY_TEXT),
     (CHECKED, {"messages": [*OPEN, *said(("user", "b"))]}, UNPAIRED),
     (CHECKED, {"messages": OPEN}, PREFILL),
+    (
+        CHECKED,
+        {"messages": said(("user", "a"), ("assistant", [SEARCH]), ("user", "b"))},
+        "messages.1: `web_search` tool use with id `s1` was found without a corresponding",
+    ),
     (CHECKED, {"messages": [*OPEN, *said(("user", [text(), RESULT]))]}, UNPAIRED),
     (CHECKED, {"messages": [*OPEN, *said(("user", [RESULT]), ("assistant", "b"), ("user", [RESULT]))]}, "unexpected"),
     (CHECKED, {"messages": [*OPEN, *said(("user", [RESULT, RESULT]))]}, "Found multiple `tool_result` blocks"),
@@ -309,3 +316,16 @@ def test_a_token_has_two_and_a_half_characters() -> None:
     few = limits.input_tokens(request(), PROFILES["sonnet-5-5"])
     many = limits.input_tokens(request(messages=said(("user", "hi" + "x" * 2500))), PROFILES["sonnet-5-5"])
     assert many - few == 1000
+
+
+@pytest.mark.parametrize("profile", CHECKED)
+def test_a_turn_that_was_paused_for_a_tool_of_the_provider_may_stand_last(profile: str) -> None:
+    paused = said(("user", "a"), ("assistant", [SEARCH]))
+    continued = said(("user", "a"), ("assistant", [SEARCH]), ("assistant", [FOUND, text("so")]), ("user", "b"))
+    assert [refusal(profile, messages=messages) for messages in (paused, continued)] == ["", ""]
+
+
+@pytest.mark.parametrize("profile", CHECKED)
+def test_an_image_counts_as_a_picture_and_not_as_text(profile: str) -> None:
+    source = {"type": "base64", "media_type": "image/png", "data": "A" * 4_000_000}
+    assert refusal(profile, messages=said(("user", [{"type": "image", "source": source}]))) == ""

@@ -16,7 +16,7 @@ from actors.worker.definition import Worker
 from actors.worker.process import WorkerProcess
 from protocol import codec, streams
 from protocol.ids import RunId
-from protocol.messages import Handoff, Result, Usage
+from protocol.messages import Artifact, Handoff, Result, Usage
 from protocol.steps import Step, ToolCalled
 from protocol.subjects import TaskAddress, work
 
@@ -74,7 +74,21 @@ class Desk:
         self.settings = settings
         self.server = MemoryServer(settings, SystemClock())
         self.address = TaskAddress(RUN, "default", worker.name, "t1", 1)
+        self.artifacts: list[Artifact] = []
         self._bus = MemoryBus(self.server, "desk")
+
+    async def attach(self, name: str, data: bytes, media_type: str) -> Artifact:
+        """Store a file and hand it out with the task."""
+        digest = await self._bus.put_artifact(name, data)
+        self.artifacts.append(Artifact(name=name, digest=digest, size=len(data), media_type=media_type))
+        return self.artifacts[-1]
+
+    async def replace(self, name: str, data: bytes | None) -> None:
+        """Store other content under the name of a file, or none."""
+        if data is None:
+            await self._bus.drop_artifact(name)
+        else:
+            await self._bus.put_artifact(name, data)
 
     async def do(self, *turns: Sequence[Block], before: Sequence[Step] = ()) -> Done:
         """Hand the task out, let a worker do it with a model that says these turns, and look at what is stored."""
@@ -84,7 +98,15 @@ class Desk:
         """The same with a model of the test's own."""
         for step in before:
             await self._bus.publish(self.address.steps, codec.encode(step))
-        handoff = Handoff(run=RUN, task="t1", attempt=1, from_agent="s", to_agent=self.worker.name, intent="do")
+        handoff = Handoff(
+            run=RUN,
+            task="t1",
+            attempt=1,
+            from_agent="s",
+            to_agent=self.worker.name,
+            intent="do",
+            artifacts=tuple(self.artifacts),
+        )
         await self._bus.publish(work("task", self.address), codec.encode(handoff))
         stop = asyncio.Event()
         process = WorkerProcess(self.worker, MemoryBus(self.server, "w"), SystemClock(), self.settings, instance="w-1")

@@ -5,11 +5,13 @@ from collections.abc import Iterator
 
 import msgspec
 
-from actors.model_server.conversation import Body, list_of, plain, system_blocks, turns_of
+from actors.model_server.conversation import Block, Body, dict_of, list_of, plain, system_blocks, turns_of
 from actors.model_server.profiles import Profile
 
 LARGEST_BODY = 32 * 1024 * 1024
 MOST_MESSAGES = 100_000
+FILE_TOKENS = 1_600
+PAGE_CHARACTERS = 60_000
 _DEFAULTS = {"temperature": 1, "top_p": 0.99}
 
 
@@ -30,13 +32,29 @@ def faults(body: Body, profile: Profile, *, counting: bool) -> Iterator[str]:
 
 
 def input_tokens(body: Body, profile: Profile) -> int:
-    """About how many tokens a request has, by the characters of everything that the model reads."""
+    """About how many tokens a request has, by the characters of everything that the model reads, and by its files."""
     read = (
         [plain(block) for block in list_of(body.get("tools"))],
         [plain(block) for block in system_blocks(body)],
-        [[turn.role, [plain(block) for block in turn.blocks]] for turn in turns_of(body)],
+        [[turn.role, [plain(_without_data(block)) for block in turn.blocks]] for turn in turns_of(body)],
     )
-    return tokens_of(msgspec.json.encode(read).decode(), profile)
+    files = sum(_file_tokens(block) for turn in turns_of(body) for block in turn.blocks)
+    return tokens_of(msgspec.json.encode(read).decode(), profile) + files
+
+
+def _without_data(block: Block) -> Block:
+    """A block without the bytes of an image or a document: the model reads a picture, not base64."""
+    source = dict_of(block.get("source"))
+    return {**block, "source": {**source, "data": ""}} if "data" in source else block
+
+
+def _file_tokens(block: Block) -> int:
+    """About how many tokens a file has: 1,600 an image; the pages of a PDF are guessed from its size."""
+    source = dict_of(block.get("source"))
+    if source.get("type") != "base64":
+        return 0
+    pages = 1 if block.get("type") == "image" else 1 + len(str(source.get("data"))) // PAGE_CHARACTERS
+    return pages * FILE_TOKENS
 
 
 def tokens_of(text: str, profile: Profile) -> int:

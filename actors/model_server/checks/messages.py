@@ -24,6 +24,9 @@ def faults(body: Body, profile: Profile) -> Iterator[str]:
         yield "system: text content blocks must be non-empty"
     turns = turns_of(body)
     yield from _role_faults([str(message.get("role")) for message in messages], profile)
+    if turns[-1].role == "assistant" and not profile.prefill and not _is_paused(turns[-1]):
+        yield PREFILL
+    yield from _server_tool_faults([turn for turn in turns if turn.role == "assistant"], turns[-1])
     for turn in turns:
         yield from _block_faults(turn)
     yield from _pairing_faults([turn for turn in turns if turn.role != "system"])
@@ -42,8 +45,24 @@ def _role_faults(roles: list[str], profile: Profile) -> Iterator[str]:
             yield f"messages.{at}: a system message must come after a user message"
         elif after == "user":
             yield f"messages.{at}: a system message must not come directly before a user message"
-    if roles[-1] == "assistant" and not profile.prefill:
-        yield PREFILL
+
+
+def _is_paused(turn: Turn) -> bool:
+    """True for a turn that may have been paused while a tool of the provider ran: the client sends it back as it is."""
+    return any(block.get("type") == "server_tool_use" for block in turn.blocks)
+
+
+def _server_tool_faults(turns: list[Turn], last: Turn) -> Iterator[str]:
+    """Calls of tools of the provider without their result; only a paused turn at the end may have one."""
+    for turn in turns:
+        answered = {block.get("tool_use_id") for block in turn.blocks}
+        for block in turn.blocks:
+            if block.get("type") == "server_tool_use" and block.get("id") not in answered and turn is not last:
+                name = block.get("name")
+                yield (
+                    f"{_message(turn)}: `{name}` tool use with id `{block.get('id')}` was found without a "
+                    f"corresponding `{name}_tool_result` block"
+                )
 
 
 def _block_faults(turn: Turn) -> Iterator[str]:
