@@ -8,27 +8,17 @@ TASK_KINDS = frozenset(
 """The task was at fault: another task would have gone well at the same worker."""
 
 PROVIDER_KINDS = frozenset(
-    {
-        "api_error",
-        "authentication_error",
-        "billing_error",
-        "cut_off",
-        "invalid_request_error",
-        "not_found_error",
-        "overloaded_error",
-        "permission_error",
-        "rate_limit_error",
-        "request_too_large",
-        "timeout_error",
-        "unreachable",
-        "unreadable",
-    }
+    {"configuration", "cut_off", "insufficient_quota", "request_too_large", "unreachable", "unreadable"}
 )
 """The model provider refused or failed, or the key is wrong. That would open the breakers of all workers at once."""
+
+PROVIDER_ENDING = "_error"
+"""How providers end the kinds of their errors: `overloaded_error`. Errors of Python bear the name of a class."""
 
 
 def is_own_fault(result: Result | None) -> bool:
     """Whether this result speaks against its worker. A failure without a reason does."""
     if result is None or result.status != "failed":
         return False
-    return result.error is None or result.error.kind not in TASK_KINDS | PROVIDER_KINDS
+    kind = result.error.kind if result.error else ""
+    return kind not in TASK_KINDS | PROVIDER_KINDS and not kind.endswith(PROVIDER_ENDING)

@@ -89,6 +89,10 @@ def test_a_task_of_an_open_worker_goes_to_its_fallback_first() -> None:
         "unreachable",
         "timeout_error",
         "invalid_request_error",
+        "request_too_large",
+        "internal_server_error",
+        "insufficient_quota",
+        "configuration",
         "cancelled",
     ],
 )
