@@ -63,7 +63,10 @@ async def _read(bus: JetStreamBus, run: str, limits: Limits) -> Story:
 def tell(story: Story, *, full: bool) -> None:
     """The run for a person, on standard output."""
     write_words(f"run      {story.run}")
-    write_words(f"status   {story.status}, team {story.team}, begun {age(time.time() - story.began)} ago")
+    team = f", team {story.team}" if story.team else ""
+    write_words(f"status   {story.status}{team}, begun {age(time.time() - story.began)} ago")
+    if story.request is None:
+        write_words("history  only the answer is kept: the messages of the run gave way to newer runs, or aged out")
     if story.request and story.request.text:
         write_words(f"request  {story.request.text if full else one_line(story.request.text, 400)}")
     for faults in story.refused_plans:

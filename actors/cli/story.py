@@ -72,7 +72,7 @@ def story_of(run: str, record: list[Recorded], limits: Limits) -> Story | None:
         progress.take(entry, entry.time)
     state = progress.state
     if state.request is None:
-        return None
+        return _story_of_end(run, record[-1].time, state.answer) if state.answer else None
     states: dict[str, State] = {row.id: row.state for row in progress.rows(record[-1].time)}
     return Story(
         run=run,
@@ -91,6 +91,19 @@ def story_of(run: str, record: list[Recorded], limits: Limits) -> Story | None:
         usage=state.answer.usage if state.answer else state.spent,
         spending=(state.answer.spending if state.answer else {}) or state.spending,
         answer=state.answer,
+    )
+
+
+def _story_of_end(run: str, ended: float, answer: Answer) -> Story:
+    """The story of a run of which only the end is kept: the rest gave way when the store was full, or aged out."""
+    return Story(
+        run=run,
+        status=answer.status,
+        team="",
+        began=ended - answer.timing.wall_s,
+        usage=answer.usage,
+        spending=answer.spending,
+        answer=answer,
     )
 
 

@@ -237,3 +237,15 @@ def test_waits_are_shown_in_the_order_in_which_they_began() -> None:
     story = story_of(RUN, record, Limits())
     assert story is not None
     assert story.waits == ("zebra", "ant", "mole")
+
+
+def test_a_run_of_which_only_the_end_is_kept_is_shown_with_its_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    usage = Usage(input_tokens=7)
+    answer = Answer(run=RUN, status="complete", text="apples", usage=usage, timing=Timing(wall_s=20.0))
+    end = Recorded(seq=9, time=1_000.0, subject=subjects.log(RUN), message=Finished(answer=answer))
+    story = story_of(RUN, [end], Limits())
+    assert story is not None
+    assert (story.status, story.began, story.usage, story.answer) == ("complete", 980.0, usage, answer)
+    tell(story, full=False)
+    assert "apples" in capsys.readouterr().out
+    assert story_of(RUN, [], Limits()) is None
