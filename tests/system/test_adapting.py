@@ -360,7 +360,7 @@ async def test_a_plan_is_priced_before_it_runs_by_the_models_that_will_do_it(sta
         planned = (await stage.stored(run, Planned)).message
         assert isinstance(planned, Planned)
         assert planned.estimate is not None
-        assert (planned.estimate.tasks, planned.estimate.model_calls) == (2, 4)
+        assert (planned.estimate.tasks, planned.estimate.model_calls) == (2, 3)
         found.append(planned.estimate)
         await run.cancel()
     paid, unknown, free = found

@@ -6,10 +6,10 @@ import signal
 import sys
 from pathlib import Path
 
-import msgspec
 import pytest
 from actor_processes import BOOT, Actor, Stage, until
 from servers import NatsServer
+from waiting import LIMIT_S
 
 from actors.bus.jetstream import connect
 from actors.launcher.card_file import read_card_file
@@ -104,7 +104,8 @@ async def test_a_check_reads_its_own_cards_and_nothing_else(stage: Stage, tmp_pa
     ]
     async with NatsServer(tmp_path / "guarded", config=USERS.format(publish=json.dumps(allowed))) as guarded:
         everything = guarded.url.replace("://", "://all:all@")
-        bus = await connect(msgspec.structs.replace(Settings(), nats_url=everything), timeout_s=10)
+        bus = await connect(Settings(nats_url=everything, card_ttl_s=LIMIT_S), timeout_s=LIMIT_S)
+        stage.environment["HANDOFF_CARD_TTL_S"] = str(LIMIT_S)  # the test writes the card once
         stage.environment["NATS_URL"] = guarded.url.replace("://", "://health:health@")
         assert (await health(stage))[0] == 1
         await bus.put_card(card.key, b"{}", bucket=card.bucket)
