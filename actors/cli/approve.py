@@ -10,13 +10,15 @@ from actors.bus.jetstream import JetStreamBus
 from actors.cli.answer import SHORT
 from actors.cli.confirm import how_to_confirm
 from actors.cli.exit_code import COMPLETE, FAILED, USAGE
+from actors.cli.failure import CommandError
 from actors.cli.given import read_plan
 from actors.cli.looking import look
-from actors.cli.options import Place, placed
+from actors.cli.options import Place, json_option, placed
 from actors.cli.progress import Progress
 from actors.cli.review import how_to_approve
+from actors.cli.sent_control import SentControl
 from actors.cli.settling import Word, settle
-from actors.cli.terminal import tell
+from actors.cli.terminal import tell, write_json
 from actors.cli.who import who
 from actors.cli.wording import count
 from actors.client import Client
@@ -30,8 +32,6 @@ from protocol.controls import Approve, Edit, Reject
 from protocol.errors import InvalidError
 from protocol.events import PlanRejected, Waiting
 
-WAIT_S = 5.0
-
 
 class Options(TypedDict):
     """What can be said beside the run."""
@@ -43,6 +43,7 @@ class Options(TypedDict):
     asked: int | None
     deny: str | None
     by: str | None
+    as_json: bool
 
 
 @click.command()
@@ -54,6 +55,7 @@ class Options(TypedDict):
 @click.option("--asked", metavar="NUMBER", type=click.IntRange(min=1), help="Which plan or call you saw, as shown.")
 @click.option("--deny", is_flag=False, flag_value="", metavar="[COMMENT]", help="Do not let the tool run.")
 @click.option("--by", metavar="NAME", help="Who says so, if not the user of this process.")
+@json_option
 @placed
 def approve(place: Place, run: str, **options: Unpack[Options]) -> int:
     """Approve the plan of RUN (its id, its first 4 digits or more, or `last`), which waits because of `--review`.
@@ -62,6 +64,8 @@ def approve(place: Place, run: str, **options: Unpack[Options]) -> int:
     inbox` print its number); without it, the plan that waits at this moment is meant.
 
     With --task, let the tool run that the worker of that task waits with (`handoff inbox` shows it), or --deny it.
+
+    Waits for what comes of it as long as for the bus (--timeout).
     """
     _check(options)
     task = options["task"]
@@ -72,7 +76,9 @@ def approve(place: Place, run: str, **options: Unpack[Options]) -> int:
         name = await find_run(bus, run)
         async with Client(bus, settings=settings) as client:
             if task is None:
-                return await _decide(client.run(name), control, options["asked"])
+                sent = await _decide(client.run(name), control, options["asked"], place.patience_s)
+                _write(sent, options)
+                return COMPLETE
             word = Word(
                 task=task,
                 call=options["call"],
@@ -80,9 +86,16 @@ def approve(place: Place, run: str, **options: Unpack[Options]) -> int:
                 denied=options["deny"],
                 by=who(options["by"]),
             )
-            return await settle(client.run(name), word)
+            _write(await settle(client.run(name), word, place.patience_s), options)
+            return COMPLETE
 
     return look(place, work)
+
+
+def _write(sent: SentControl, options: Options) -> None:
+    """Write what was sent as JSON if that is wanted; the words for a person are on standard error already."""
+    if options["as_json"]:
+        write_json(sent)
 
 
 def _check(options: Options) -> None:
@@ -104,8 +117,11 @@ def _control(reject: str | None, file: str | None, by: str) -> PlanControl:
     return Approve(by=by) if reject is None else Reject(comment=reject, by=by)
 
 
-async def _decide(run: Run, control: PlanControl, asked: int | None) -> int:
-    """Send the control about the plan that waits, unless it is not the one that the person saw."""
+async def _decide(run: Run, control: PlanControl, asked: int | None, within_s: float) -> SentControl:
+    """Send the control about the plan that waits, unless it is not the one that the person saw.
+
+    Waits for what comes of it; CommandError if the control had no effect.
+    """
     progress, waits = Progress(Limits()), Waits()
     for entry in await run.past():
         progress.take(entry, 0.0)
@@ -116,14 +132,19 @@ async def _decide(run: Run, control: PlanControl, asked: int | None) -> int:
     proposed = progress.state.review.proposed_seq
     if asked not in (None, proposed):
         raise InvalidError([f"run {run.id[:SHORT]}: {_stale(run, asked, proposed)}"])
-    sent = await run.control(msgspec.structs.replace(control, asked=proposed))
+    control = msgspec.structs.replace(control, asked=proposed)
+    sequence = await run.control(control)
+    sent = SentControl.of(run.id, control, sequence)
     try:
-        async with asyncio.timeout(WAIT_S):
-            said, code = await outcome(run, control, sent)
+        async with asyncio.timeout(within_s):
+            said, code = await outcome(run, control, sequence)
     except TimeoutError:
-        said, code = f"was told; nothing has come of it yet: see handoff show {run.id[:SHORT]}", COMPLETE
+        tell(f"run {run.id[:SHORT]} was told; nothing has come of it yet: see handoff show {run.id[:SHORT]}")
+        return sent
+    if code != COMPLETE:
+        raise CommandError([f"run {run.id[:SHORT]} {said}"], code)
     tell(f"run {run.id[:SHORT]} {said}")
-    return code
+    return msgspec.structs.replace(sent, outcome=said)
 
 
 def _stale(run: Run, asked: int | None, proposed: int) -> str:

@@ -87,7 +87,7 @@ async def decision(call: OpenCall, ask: Ask, by: str) -> Control:
             return control_for(call, by, text or (await ask("why not? ")).strip())
 
 
-def control_for(call: OpenCall, by: str, denied: str | None) -> Control:
+def control_for(call: OpenCall, by: str, denied: str | None) -> Approve | Reject:
     """The control that allows the call that was seen and no other, or denies it with a comment."""
     task, name, seq = call.address.task, call.question.asked.call, call.question.seq
     if denied is None:

@@ -65,8 +65,9 @@ def show_one(place: Place, number: int, *, as_json: bool) -> int:
 @dead.command("redrive")
 @click.argument("numbers", type=int, nargs=-1, metavar="[NUMBER]...")
 @click.option("--all", "everything", is_flag=True, help="All of them.")
+@json_option
 @placed
-def redrive_some(place: Place, numbers: tuple[int, ...], *, everything: bool) -> int:
+def redrive_some(place: Place, numbers: tuple[int, ...], *, everything: bool, as_json: bool) -> int:
     """Publish refused requests and Controls again, and take them out of the list.
 
     Handoffs stay: the task has a failed Result by then. Exits with 1 if any letter stays.
@@ -77,23 +78,27 @@ def redrive_some(place: Place, numbers: tuple[int, ...], *, everything: bool) ->
     async def work(bus: JetStreamBus) -> int:
         wanted = [letter.number for letter in await dead_letters(bus)] if everything else list(dict.fromkeys(numbers))
         letters = [await _found(bus, number) for number in wanted]
-        back = [letter for letter in letters if await _redriven(bus, letter)]
+        faults = {letter.number: fault for letter in letters if (fault := await _redrive(bus, letter))}
+        back = [number for number in wanted if number not in faults]
         if everything:
             tell(f"{count(len(back), 'dead letter')} put back")
-        return COMPLETE if len(back) == len(letters) else FAILED
+        if as_json:
+            kept = [{"number": number, "reason": fault} for number, fault in faults.items()]
+            write_json({"redriven": back, "kept": kept})
+        return FAILED if faults else COMPLETE
 
     return look(place, work)
 
 
-async def _redriven(bus: JetStreamBus, letter: DeadLetter) -> bool:
-    """Put one letter back, or say why it stays."""
+async def _redrive(bus: JetStreamBus, letter: DeadLetter) -> str:
+    """Put one letter back; why it stays, empty if it is back."""
     try:
         await redrive(bus, letter)
     except InvalidError as error:
         tell(f"handoff: {error}")
-        return False
+        return str(error)
     tell(f"dead letter {letter.number} is back on {letter.subject}")
-    return True
+    return ""
 
 
 async def _found(bus: JetStreamBus, number: int) -> DeadLetter:

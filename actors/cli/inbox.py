@@ -9,7 +9,8 @@ from typing import TypedDict, Unpack
 import click
 
 from actors.bus.jetstream import JetStreamBus
-from actors.cli.exit_code import COMPLETE, FAILED
+from actors.cli.exit_code import COMPLETE
+from actors.cli.failure import CommandError
 from actors.cli.given import read_text
 from actors.cli.inbox_talk import Talk
 from actors.cli.inbox_words import as_data, left
@@ -81,12 +82,15 @@ def inbox(place: Place, **options: Unpack[Options]) -> int:
         return look(place, show)
     settings = place.settings()
     name = _check(options["name"], options)
-    given = _given(options)
+    given, as_json = _given(options), options["as_json"]
     if given is not None:
         by = who(options["by"])
-        return look(place, lambda bus: _checked(bus, settings, name, lambda inbox: _give(inbox, given, by)))
-    if options["listing"] or options["as_json"]:
-        as_json = options["as_json"]
+
+        async def answer(inbox: Inbox) -> int:
+            return await _give(inbox, given, by, as_json=as_json)
+
+        return look(place, lambda bus: _checked(bus, settings, name, answer))
+    if options["listing"] or as_json:
         return look(place, lambda bus: _checked(bus, settings, name, lambda inbox: _list(inbox, as_json=as_json)))
     return interruptible(lambda interrupt: _attend(place, settings, options, interrupt))
 
@@ -141,14 +145,17 @@ def _given(options: Options) -> tuple[str, ResultStatus, str] | None:
     return None
 
 
-async def _give(inbox: Inbox, given: tuple[str, ResultStatus, str], by: str) -> int:
+async def _give(inbox: Inbox, given: tuple[str, ResultStatus, str], by: str, *, as_json: bool) -> int:
+    """Give an answer in one stroke; CommandError if another one came first."""
     ref, status, text = given
     item = await inbox.find(ref)
-    if await inbox.give(item, status, text, by) is None:
-        tell(f"{item.ref}: {status}")
-        return COMPLETE
-    tell(f"{item.ref}: somebody was first, {await inbox.fate(item.address)}")
-    return FAILED
+    if await inbox.give(item, status, text, by) is not None:
+        raise CommandError([f"{item.ref}: another answer came first, {await inbox.fate(item.address)}"])
+    tell(f"{item.ref}: {status}")
+    if as_json:
+        address = item.address
+        write_json({"run": address.run, "task": address.task, "status": status, "by": by})
+    return COMPLETE
 
 
 async def _list(inbox: Inbox, *, as_json: bool) -> int:

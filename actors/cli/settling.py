@@ -6,7 +6,8 @@ from collections.abc import Sequence
 import msgspec
 
 from actors.cli.confirm import control_for, described, how_to_confirm
-from actors.cli.exit_code import COMPLETE, FAILED
+from actors.cli.failure import CommandError
+from actors.cli.sent_control import SentControl
 from actors.cli.terminal import tell
 from actors.people.waits import OpenCall, Waits
 from actors.remote_run import Run
@@ -14,8 +15,6 @@ from protocol import subjects
 from protocol.errors import InvalidError
 from protocol.events import Finished
 from protocol.steps import Confirmed
-
-WAIT_S = 5.0
 
 
 class Word(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,27 +30,28 @@ class Word(msgspec.Struct, frozen=True, kw_only=True):
     asked: int | None = None
 
 
-async def settle(run: Run, word: Word) -> int:
-    """Give the word for the call that is meant; the exit code says whether it counted."""
+async def settle(run: Run, word: Word, within_s: float) -> SentControl:
+    """Give the word for the call that is meant, and wait for what comes of it; CommandError if it did not count."""
     waits = Waits()
     for entry in await run.past():
         waits.take(entry)
     call = meant(waits.calls(run.now()), word, run.id)
     tell(described(call, run.now()))
-    await run.control(control_for(call, word.by, word.denied))
+    control = control_for(call, word.by, word.denied)
+    sent = SentControl.of(run.id, control, await run.control(control))
     try:
-        async with asyncio.timeout(WAIT_S):
+        async with asyncio.timeout(within_s):
             outcome = await _outcome(run, call)
     except TimeoutError:
         tell(f"{call.ref} was told; nothing has come of it yet: its worker may be away, and hears it when it is back")
-        return COMPLETE
+        return sent
     if outcome is None:
-        tell(f"{call.ref}: the run has ended")
-        return FAILED
+        raise CommandError([f"{call.ref}: the run has ended"])
     said = f"{'allowed' if outcome.granted else 'denied'} by {outcome.by or 'default'}"
-    counted = outcome.granted == (word.denied is None)
-    tell(f"{call.ref}: {outcome.tool} {said}" + ("" if counted else ", who was first"))
-    return COMPLETE if counted else FAILED
+    if outcome.granted != (word.denied is None):
+        raise CommandError([f"{call.ref}: {outcome.tool} {said}, who was first"])
+    tell(f"{call.ref}: {outcome.tool} {said}")
+    return msgspec.structs.replace(sent, outcome=said)
 
 
 def meant(waiting: Sequence[OpenCall], word: Word, run: str) -> OpenCall:

@@ -153,7 +153,12 @@ def test_with_json_every_command_that_takes_it_gives_its_errors_as_data(here: He
         ("teams",),
         ("dead",),
         ("dead", "show", "1"),
+        ("dead", "redrive", "1"),
         ("inbox",),
+        ("inbox", "--as", "ada", "--answer", "abcd/t", "yes"),
+        ("cancel", "last"),
+        ("approve", "last"),
+        ("approve", "last", "--task", "t"),
     ):
         assert here(*command, *nowhere).data["error"]["kind"] == "unreachable", command
         assert here(*command, "--no-such-option", *nowhere).data["error"]["kind"] == "usage", command

@@ -28,6 +28,8 @@ from protocol.ids import new_run_id
 from protocol.messages import Estimate, Plan, Request, Task
 from tests.cli.running import Process, handoff, plan_json, task
 
+PATIENT = ("--timeout", str(LIMIT_S))
+
 PLAN = Plan(tasks=(Task(id="a", worker="w", intent="count the bikes"),))
 
 
@@ -374,7 +376,7 @@ def test_a_plan_is_refused_edited_and_approved_from_another_terminal(home: Path,
     try:
         line = asking.until_said("waits for approval: handoff approve ")
         run = line.partition("handoff approve ")[2].split()[0]
-        refused = handoff(home, "approve", run, "--reject", "ask the writer")
+        refused = handoff(home, "approve", run, "--reject", "ask the writer", *PATIENT)
         assert (refused.code, refused.err) == (0, f"run {run} has planned anew (1 task), and waits for approval\n")
         assert handoff(home, "runs", "--json").data[0]["status"] == "review"
         first = line.partition("--asked ")[2].split()[0]
@@ -384,10 +386,19 @@ def test_a_plan_is_refused_edited_and_approved_from_another_terminal(home: Path,
         assert [each["kind"] for each in shown["controls"]] == ["reject"], "the stale approval was not even sent"
         assert (shown["controls"][0]["effect"], shown["controls"][0]["asked"]) == ("applied", int(first))
         circle = plan_json(task("a", "writer", "b"), task("b", "writer", "a")).encode()
-        wrong = handoff(home, "approve", run, "--plan", "-", stdin=circle)
+        wrong = handoff(home, "approve", run, "--plan", "-", "--json", *PATIENT, stdin=circle)
         assert (wrong.code, "still waits: the edited plan cannot run" in wrong.err) == (2, True)
-        approved = handoff(home, "approve", run, "--asked", str(shown["asked"]), "--by", "ada  b")
+        assert (wrong.data["error"]["kind"], wrong.data["error"]["messages"][0] in wrong.err) == ("invalid", True)
+        approved = handoff(home, "approve", run, "--asked", str(shown["asked"]), "--by", "ada  b", "--json", *PATIENT)
         assert (approved.code, approved.err) == (0, f"run {run} goes on: its plan is approved (1 task)\n")
+        assert {name: approved.data[name] for name in ("run", "sent", "asked", "by")} == {
+            "run": shown["run"],
+            "sent": "approve",
+            "asked": shown["asked"],
+            "by": "ada b",
+        }
+        assert approved.data["sequence"] > shown["asked"]
+        assert approved.data["outcome"]
         ended = asking.ended()
     finally:
         asking.close()

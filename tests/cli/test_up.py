@@ -25,6 +25,7 @@ from tests.cli.running import Ended, Here, Process, environment, handoff, is_ali
 pytestmark = pytest.mark.process
 
 NATS: Any = nats  # its types are not complete
+PATIENT = ("--timeout", str(LIMIT_S))
 WORKER_FILE = """\
 import asyncio
 
@@ -218,8 +219,13 @@ def test_a_run_is_left_alone_found_again_and_cancelled(up: Up, there: Here) -> N
     story = there("show", run[:8], "--json").data
     assert [told["status"] for told in story["tasks"]] == ["done", "running"]
     assert "not yet" in there("show", run).out
-    assert f"run {run[:8]} has ended: cancelled" in there("cancel", run[:6]).err
-    assert f"run {run[:8]} had ended already: cancelled" in there("cancel", run).err
+    cancelled = there("cancel", run[:6], "--json", *PATIENT).data
+    assert isinstance(cancelled["sequence"], int)
+    assert cancelled == {"run": run, "sent": "cancel", "sequence": cancelled["sequence"], "status": "cancelled"}
+    (sent,) = there("show", run, "--json").data["controls"]
+    assert (sent["kind"], sent["seq"]) == ("cancel", cancelled["sequence"])
+    again = there("cancel", run, "--json").data
+    assert again == {"run": run, "sent": None, "sequence": None, "status": "cancelled"}
     assert summary()["status"] == "cancelled"
     assert "cancelled" in there("runs").out
 
@@ -317,7 +323,8 @@ def test_a_message_that_nobody_can_read_is_kept_shown_and_put_back(up: Up, there
     assert there("dead", "show", number, "--json").data["bytes"] == 14
     assert there("dead", "show", "4711").code == 2
     assert there("dead", "redrive", "4711").code == 2
-    put_back = there("dead", "redrive", number)
+    put_back = there("dead", "redrive", number, "--json")
+    assert put_back.data == {"redriven": [int(number)], "kept": []}
     assert f"dead letter {number} is back on handoff.request.default" in put_back.err
     until(lambda: names(there("dead", "--json").data, "number") == {int(number) + 1})
     assert "1 dead letter put back" in there("dead", "redrive", "--all").err
@@ -365,8 +372,10 @@ def test_only_a_run_that_waits_can_be_approved(up: Up, there: Here) -> None:
     assert (again.code, "has ended already: complete" in again.err) == (2, True)
     run = there("ask", "--plan", "-", "--detach", stdin=errands("sleep").encode()).out.strip()
     until(lambda: there("show", run, "--json").data["status"] == "running")
-    refused = there("approve", run[:8])
+    refused = there("approve", run[:8], "--json")
     assert (refused.code, "does not wait for approval: its plan is being run" in refused.err) == (2, True)
+    assert refused.data["error"]["kind"] == "invalid"
+    assert refused.data["error"]["messages"][0] in refused.err
     there("cancel", run)
     assert there("approve", run, "--reject", "x", "--plan", "y").code == 2
 

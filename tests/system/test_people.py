@@ -19,6 +19,7 @@ from protocol.steps import ConfirmAsked, Confirmed, ModelCalled, Taken, ToolCall
 
 pytestmark = pytest.mark.process
 
+PATIENT = ("--timeout", str(LIMIT_S))
 NOTE = {"to": "ada", "text": "hold back the payment"}
 SEND = [
     {"role": "worker", "turns": 1, "tool_use": [{"name": "send_note", "input": NOTE}]},
@@ -190,10 +191,14 @@ async def test_a_worker_killed_while_it_waits_for_a_yes_is_replaced(stage: Stage
     shown = data((await handoff(stage, "inbox", "--json")).out)
     assert [(one["kind"], one["question"]["arguments"]) for one in shown] == [("tool", NOTE)]
     assert notes(stage) == ""
-    yes = await handoff(stage, "approve", run.id[:8], "--task", "n", "--by", "ada")
+    yes = await handoff(stage, "approve", run.id[:8], "--task", "n", "--by", "ada", "--json", *PATIENT)
     assert yes.code == 0, yes.err
     assert '"text": "hold back the payment"' in yes.err
     assert yes.err.endswith(f"{run.id[:8]}/n: send_note allowed by ada\n")
+    sent = data(yes.out)
+    stored = await stage.stored(run, Approve, asked=sent["asked"])
+    assert (sent["run"], sent["sent"], sent["sequence"]) == (run.id, "approve", stored.seq)
+    assert (sent["task"], sent["call"], sent["by"]) == ("n", asked.call, "ada")
     assert (await ended(run)).status == "complete"
     assert notes(stage) == "ada: hold back the payment\n"
     past = [entry.message for entry in await run.past()]
@@ -218,7 +223,8 @@ async def test_a_no_is_told_to_the_model_and_the_run_goes_on(stage: Stage) -> No
     await stage.stored(run, ConfirmAsked)
     plan = await handoff(stage, "approve", run.id[:8])
     assert (plan.code, f"a tool waits: handoff approve {run.id[:8]} --task n" in plan.err) == (2, True)
-    no = await handoff(stage, "approve", run.id[:8], "--task", "n", "--by", "ada", "--deny", "not before Monday")
+    denial = ("--by", "ada", "--deny", "not before Monday")
+    no = await handoff(stage, "approve", run.id[:8], "--task", "n", *denial, *PATIENT)
     assert (no.code, "denied by ada" in no.err) == (0, True)
     assert (await ended(run)).status == "complete"
     called = await message(stage, run, ToolCalled)
@@ -269,7 +275,7 @@ async def test_everything_that_waits_for_a_person_is_in_one_list(stage: Stage) -
     await until(all_there)
     told = (await handoff(stage, "inbox")).out
     for words in (
-        f"handoff approve {plans.id[:8]} (or --reject COMMENT",
+        f"handoff approve {plans.id[:8]} --asked ",
         f"handoff approve {sends.id[:8]} --task n --call ",
         f"handoff inbox --as counsel --answer {asks.id[:8]}/a TEXT",
     ):
