@@ -1,4 +1,4 @@
-"""A run, seen by a client: what happens in it, its answer, and what it is told."""
+"""A run, seen by a client: its events, its answer, and the Controls that the client sends to it."""
 
 import asyncio
 from collections.abc import AsyncGenerator

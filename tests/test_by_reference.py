@@ -68,7 +68,7 @@ class Model:
 
 
 class StubbornBus(MemoryBus):
-    """Its artifact store is away a few times; as many direct reads as it is told to are of a replica that is behind."""
+    """Its artifact store fails `failures` times, and `behind` direct reads are of a replica that is behind."""
 
     failures = 0
     behind = 0

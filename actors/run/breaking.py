@@ -6,7 +6,7 @@ from actors.run.state import RunState
 
 
 def stuck_tasks(state: RunState, view: View) -> frozenset[str]:
-    """The tasks that nobody may do now, and that are to be given up instead of waiting for a probe of their worker.
+    """The tasks of open-circuited workers that are given up instead of waiting for a probe of their worker.
 
     A task is given up if the probe comes after the deadline. It is also given up if nothing else of the run is under
     way and there is a result to answer with. Else it waits: a run of one task has nothing to answer with.

@@ -119,7 +119,7 @@ class Journal:
         return Reading(tuple(_understood(*parts)), unknown_types(log), log[0].time if log else 0.0)
 
     async def check(self) -> bool:
-        """Make sure that the run is still ours; returns whether somebody wrote a control since.
+        """Make sure that the run is still ours; returns whether a newer control is stored.
 
         A replica may be behind our own last event and then proves nothing: BusError if it stays behind.
         """

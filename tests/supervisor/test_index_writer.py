@@ -242,7 +242,7 @@ async def test_an_entry_that_an_old_supervisor_wrote_late_is_overwritten(stage: 
 
 
 class FullIndex(MemoryBus):
-    """A bus whose index has no room until it is told otherwise."""
+    """A bus whose index refuses entries while `is_full` is set."""
 
     is_full = True
     refused = 0
