@@ -72,7 +72,7 @@ class JetStreamWorld(World):
         operator = await nats.connect(self._server.url)  # pyright: ignore[reportUnknownMemberType]
         js = operator.jetstream()  # pyright: ignore[reportUnknownMemberType]
         # The server may leave the files of a deleted stream behind, and a new stream of this name reads its messages
-        # from them (nats-server 2.15.1: 17 of 250 times). A purge before the delete leaves none to read.
+        # from them (nats-server 2.15.1: 22 of 350 times). A purge before the delete leaves none to read.
         await js.purge_stream(name)
         await js.delete_stream(name)
         await operator.close()
