@@ -50,6 +50,13 @@ HARMLESS = {
     "deadline_s",
     "deliveries",
     "depth",
+    "effort_condenser",
+    "effort_judge",
+    "effort_planner",
+    "effort_refiner",
+    "effort_report",
+    "effort_synthesizer",
+    "effort_worker",
     "grace_s",
     "log_level",
     "max_tokens",
@@ -112,6 +119,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     model_synthesizer: str = "claude-sonnet-5-5"
     model_worker: str = "claude-haiku-5-5"
     model_judge: str = ""
+    effort_planner: Effort = "high"
+    effort_synthesizer: Effort = "medium"
+    effort_worker: Effort = "medium"
+    effort_refiner: Effort = "low"
+    effort_condenser: Effort = "low"
+    effort_judge: Effort = "low"
+    effort_report: Effort = "low"
     ack_wait_s: float = 5.0
     heartbeat_s: float = 2.0
     card_ttl_s: float = 6.0
@@ -142,7 +156,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     runs: int = 512
     grace_s: float = 10.0
     max_tokens: int = 0
-    effort_worker: Effort = "medium"
     max_turns: int = 12
     tool_output: int = 50_000
     fetch_pages: bool = False

@@ -69,6 +69,7 @@ QUEUE_WAIT_S = "handoff.queue_wait_s"
 ARGUMENT_BYTES = "handoff.tool.argument_bytes"
 RESULT_BYTES = "handoff.tool.result_bytes"
 RESULTS_READ = "handoff.results_read"
+CUT = "handoff.cut"
 LINK = "handoff.link"
 
 # links: why one span names another

@@ -19,6 +19,7 @@ from protocol.events import (
     Refined,
     ReplanFailed,
     Replanned,
+    Reported,
     Rerouted,
     Retrying,
     Synthesized,
@@ -142,24 +143,32 @@ def _thought(record: Record, at: Decided, counts: "Counter[str]", known: Mapping
         case Refined() | Retrying() | Rerouted():
             return _trying_again(record, at, at.event)
         case Condensed(key=key):
-            return Thought(at=at, role="condense", which=(key,))
+            return Thought(at=at, role="condense", which=(key,), told=_cut(at.event))
         case Judged(contradictions=disputed):
             counts["judge"] += 1
             tasks = {task for contradiction in disputed for task in contradiction.tasks}
             links = _fan_in(record.run, [known[task] for task in sorted(tasks) if task in known])
             return Thought(at=at, role="judge", which=(counts["judge"],), links=links)
+        case Reported(failed=failed):
+            counts["report"] += 1
+            return Thought(at=at, role="report", which=(counts["report"],), fault=failed)
         case Synthesized(failed=failed):
             counts["synthesize"] += 1
             return Thought(
                 at=at,
                 role="synthesize",
                 which=(counts["synthesize"],),
-                told={names.RESULTS_READ: len(known)},
+                told={names.RESULTS_READ: len(known)} | _cut(at.event),
                 fault=failed,
                 links=_fan_in(record.run, list(known.values())),
             )
         case _:
             return None
+
+
+def _cut(event: Condensed | Synthesized) -> dict[str, Value]:
+    """Why a text is not whole."""
+    return {names.CUT: redacted(event.cut)[:LONGEST]} if event.cut else {}
 
 
 def _planning(at: Decided, counts: "Counter[str]") -> Thought | None:

@@ -36,12 +36,16 @@ class RunGivenBack(Message, frozen=True, kw_only=True, tag="given_back", tag_fie
 
 
 class Planned(Message, frozen=True, kw_only=True, tag="planned", tag_field="type"):
-    """The plan that will be run. `usage` is what the planner spent on it."""
+    """The plan that will be run. `usage` is what the planner spent on it.
+
+    `unplanned` says why the plan is one task for one worker that no planner chose: the model cannot write plans.
+    """
 
     plan: Plan
     usage: Usage = Usage()
     estimate: Estimate | None = None
     model: str = ""
+    unplanned: str = ""
 
 
 class PlanRejected(Message, frozen=True, kw_only=True, tag="plan_rejected", tag_field="type"):
@@ -114,12 +118,17 @@ class GaveUp(Message, frozen=True, kw_only=True, tag="gave_up", tag_field="type"
 
 
 class Condensed(Message, frozen=True, kw_only=True, tag="condensed", tag_field="type"):
-    """Results that were too much for one reading, made shorter; `key` tells which."""
+    """Results that were too much for one reading, made shorter; `key` tells which, `tasks` whose.
+
+    `cut` says why the text is not whole; a `cut` Event follows then.
+    """
 
     key: str
     text: str
     usage: Usage = Usage()
     model: str = ""
+    cut: str = ""
+    tasks: tuple[str, ...] = ()
 
 
 class Judging(Message, frozen=True, kw_only=True, tag="judging", tag_field="type"):
@@ -173,7 +182,11 @@ class Expired(Message, frozen=True, kw_only=True, tag="expired", tag_field="type
 
 
 class Synthesized(Message, frozen=True, kw_only=True, tag="synthesized", tag_field="type"):
-    """The text of the answer, made of the results. `more` asks for further work, once."""
+    """The text of the answer, made of the results. `cut` says why it is not whole; a `cut` Event follows then.
+
+    `gaps`, `contradictions`, `confidence` and `more` stand in the `reported` Event that follows; older versions wrote
+    them here.
+    """
 
     text: str
     gaps: tuple[str, ...] = ()
@@ -183,6 +196,34 @@ class Synthesized(Message, frozen=True, kw_only=True, tag="synthesized", tag_fie
     usage: Usage = Usage()
     failed: str = ""
     model: str = ""
+    cut: str = ""
+
+
+class Reported(Message, frozen=True, kw_only=True, tag="reported", tag_field="type"):
+    """What a model says of the text of the answer: how sure it is, what contradicts, what is missing.
+
+    `more` asks for further work, once. `failed` says why there is no report.
+    """
+
+    gaps: tuple[str, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
+    confidence: float | None = None
+    more: tuple[str, ...] = ()
+    usage: Usage = Usage()
+    failed: str = ""
+    model: str = ""
+
+
+class Cut(Message, frozen=True, kw_only=True, tag="cut", tag_field="type"):
+    """Something was cut and is not whole. `what` is `answer` or `condensed`; `key` tells several of a kind apart.
+
+    `task` is the task it belongs to, or several joined by `+`; empty for the answer.
+    """
+
+    what: str
+    key: str = ""
+    task: str = ""
+    reason: str = ""
 
 
 class Finished(Message, frozen=True, kw_only=True, tag="finished", tag_field="type"):
@@ -209,6 +250,8 @@ Event = (
     | Expired
     | Condensed
     | Synthesized
+    | Reported
+    | Cut
     | Judging
     | Judged
     | Finished

@@ -51,7 +51,13 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
             "actors.storage",
             "actors.token_feed",
             "actors.verdict",
+            "actors.model.decision",
+            "actors.model.profiles",
+            "actors.model.role_model",
             "actors.model.structured",
+            "actors.model.ways",
+            "actors.model.writing",
+            "actors.prompt_file",
             "protocol",
             "observability",
         }
@@ -62,6 +68,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "actors.worker": (
         {
             "actors.worker",
+            "actors.model.profiles",
             "actors.runner",
             "actors.token_feed",
             "actors.verdict",

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from model_replies import decided, wrote
 
 from actors import by_reference
 from actors.bus.memory import MemoryBus, MemoryServer
@@ -57,11 +58,12 @@ class Model:
 
     async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
         self.calls.append(call.role)
-        block: dict[str, Any] = text(LONG)
-        if call.force:
-            task = {"id": "t", "worker": "w", "intent": "Find revenue per region for 2025", "success": "A figure each"}
-            block = {"type": "tool_use", "id": "u", "name": call.force, "input": {"tasks": [task], "rationale": LONG}}
-        return Reply(model="m", content=[block], stop_reason="end_turn", usage=Usage(model_calls=1))
+        if not call.format:
+            return wrote(LONG)
+        if call.role == "report":
+            return decided({"confidence": 0.9})
+        task = {"id": "t", "worker": "w", "intent": "Find revenue per region for 2025", "success": "A figure each"}
+        return decided({"tasks": [task], "rationale": LONG})
 
     async def close(self) -> None:
         pass
@@ -169,7 +171,7 @@ async def test_a_run_with_a_big_plan_and_a_big_answer_pays_once_though_both_are_
                 stage.start("worker")
         answer = await run.answer()
     assert (answer.status, answer.text) == ("complete", LONG)
-    assert sorted(stage.model.calls) == ["planner", "synthesizer", "w"]
+    assert sorted(stage.model.calls) == ["planner", "report", "synthesizer", "w"]
     for record in (await read_run(stage.bus, run.id), await complete_run(stage.bus, run.id, {})):
         (planned,) = [entry.message for entry in record if isinstance(entry.message, Planned)]
         (said,) = [entry.message for entry in record if isinstance(entry.message, ModelCalled)]

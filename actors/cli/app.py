@@ -31,6 +31,7 @@ SECTIONS = {
         "workers": ("actors.cli.workers", "Who is alive, how busy, and who is trusted."),
         "teams": ("actors.cli.teams", "The teams there are; one of them with requests to try."),
         "dead": ("actors.cli.dead", "Messages that were refused: list, show, put back."),
+        "prompts": ("actors.cli.prompts", "What the planner and the other roles send to their models."),
         "health": ("actors.cli.health", "Whether the actor of this container is alive."),
         "doctor": ("actors.cli.doctor", "Whether everything is in place, and what to do."),
     },

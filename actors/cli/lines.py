@@ -14,6 +14,7 @@ from protocol.events import (
     Approved,
     Cancelled,
     Condensed,
+    Cut,
     Expired,
     GaveUp,
     Judged,
@@ -23,6 +24,7 @@ from protocol.events import (
     Refined,
     ReplanFailed,
     Replanned,
+    Reported,
     Rerouted,
     Retrying,
     RunGivenBack,
@@ -99,7 +101,7 @@ def facts(message: Entry, progress: Progress) -> list[str]:
             return [_result(message, progress)]
         case Retrying() | Refined() | Rerouted() | GaveUp() | Skipped():
             return [_turn(message)]
-        case Condensed() | Synthesized() | Judging() | Judged():
+        case Condensed() | Synthesized() | Reported() | Cut() | Judging() | Judged():
             return _ending(message)
         case Cancel() | Cancelled() | Expired():
             return [_end(message)]
@@ -146,12 +148,16 @@ def _turn(message: Retrying | Refined | Rerouted | GaveUp | Skipped) -> str:
             return f"{task} skipped: {one_line(cause, WIDE)}"
 
 
-def _ending(message: Condensed | Synthesized | Judging | Judged) -> list[str]:
+def _ending(message: Condensed | Synthesized | Reported | Cut | Judging | Judged) -> list[str]:
     match message:
         case Condensed():
             return ["long results were condensed for the answer"]
         case Synthesized(failed=failed):
             return [f"no answer could be written: {one_line(failed)}" if failed else "answer written"]
+        case Reported(failed=failed):
+            return [f"the answer was not reviewed: {one_line(failed)}"] if failed else []
+        case Cut(what=what, reason=reason):
+            return [f"the text of the {what} is cut: {one_line(reason)}"]
         case Judging(task=task):
             return [f"the results contradict each other: {task.worker} decides"]
         case Judged(contradictions=found):

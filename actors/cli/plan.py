@@ -14,8 +14,12 @@ from actors.client import checked
 from actors.clock import SystemClock
 from actors.launcher.roles import model_for
 from actors.model.price import price_usd
+from actors.run.limits import Limits
+from actors.run.state import RunState
 from actors.settings import Settings
-from actors.supervisor.planner import Choice, planner_for
+from actors.supervisor.pricing import Pricing
+from actors.supervisor.roles.planner import Planner
+from actors.supervisor.roles.role import Choice, RoleKit, Situation
 from actors.supervisor.roster import Roster
 from protocol.events import Planned, PlanRejected
 from protocol.messages import Request
@@ -60,9 +64,11 @@ async def _planned(bus: JetStreamBus, settings: Settings, request: Request) -> P
         return PlanRejected(faults=(f"no worker of team {settings.team!r} is alive",))
     faults: tuple[str, ...] = ()
     async with model_for(settings) as model:
-        planner = planner_for(model, settings, price_usd)
+        planner = Planner(RoleKit(model=model, settings=settings, pricing=Pricing(price_usd, settings)))
         for _ in range(settings.plan_tries):
-            outcome = await planner.plan(request, Choice(workers=workers), faults)
+            now = SystemClock().now()
+            situation = Situation(request=request, state=RunState(Limits()), now=now, choice=Choice(workers=workers))
+            outcome = await planner.plan(situation, faults)
             if isinstance(outcome, Planned) or outcome.hopeless:
                 return outcome
             faults = outcome.faults

@@ -23,6 +23,7 @@ from actors.record import Recorded
 from protocol.events import (
     Approved,
     Condensed,
+    Cut,
     GaveUp,
     Judged,
     Judging,
@@ -31,6 +32,7 @@ from protocol.events import (
     Refined,
     ReplanFailed,
     Replanned,
+    Reported,
     Rerouted,
     Started,
     Synthesized,
@@ -41,6 +43,7 @@ from protocol.messages import Result
 NOTED = (
     Approved
     | Condensed
+    | Cut
     | GaveUp
     | Judged
     | Judging
@@ -49,6 +52,7 @@ NOTED = (
     | Refined
     | ReplanFailed
     | Replanned
+    | Reported
     | Rerouted
     | Waiting
 )

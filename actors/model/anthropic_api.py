@@ -8,12 +8,13 @@ import importlib
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from actors.clock import Clock, SystemClock
 from actors.model.failure import status_failure
 from actors.model.port import Call, Ready, Reply
 from actors.model.price import price_usd
+from actors.model.profiles import Profile, profile_of, refined
 from actors.model.retry import RetryPolicy
 from actors.model.wire import blocks_of, container_of, content_of, usage_of, wire_of
 from observability import live
@@ -26,9 +27,18 @@ if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
     from anthropic.types import Message
 
-_MODULES = ("anthropic", "anthropic.resources.messages", "anthropic.lib.streaming", "genai_prices")
+_MODULES = (
+    "anthropic",
+    "anthropic.resources.messages",
+    "anthropic.resources.models",
+    "anthropic.lib.streaming",
+    "genai_prices",
+)
 _NO_KEY = "not-needed"
 _CLOUD_CLIENTS = {"bedrock": "AsyncAnthropicBedrock", "vertex": "AsyncAnthropicVertex"}
+
+PROFILE_S = 2.0
+"""How long `models.retrieve` may take."""
 
 T = TypeVar("T")
 Provider = Literal["anthropic", "bedrock", "vertex"]
@@ -88,6 +98,8 @@ class AnthropicModel:
         self._opening = asyncio.Lock()
         self._reached = endpoint.offline
         self._answering: dict[str, str] = {}
+        self._refining = asyncio.Lock()
+        self._profiles: dict[str, Profile] = {}
 
     async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: Ready | None = None) -> Reply:
         """Ask, and try again as `RetryPolicy` says. After a stream that broke, `said` hears the reply from its start.
@@ -127,6 +139,29 @@ class AnthropicModel:
         await self._open()
         answering = self._answering.get(model, "" if self._endpoint.base_url else model)
         return price_usd(answering, usage) if answering else None
+
+    async def profile(self, name: str) -> Profile:
+        """The profile of a model. One that the table does not know is refined once by `models.retrieve`, which is free.
+
+        A failure leaves the cautious profile: no run waits for it longer than `PROFILE_S`.
+        """
+        if (profile := profile_of(name)).known:
+            return profile
+        async with self._refining:
+            if name not in self._profiles:
+                self._profiles[name] = await self._refined(name or self._endpoint.model)
+            return self._profiles[name]
+
+    async def _refined(self, name: str) -> Profile:
+        profile = profile_of(name)
+        try:
+            async with asyncio.timeout(PROFILE_S):
+                client = await self._open()
+                info = await client.models.retrieve(name, timeout=PROFILE_S)
+                return refined(profile, info.to_dict(mode="json", warnings=False))
+        except Exception as error:  # noqa: BLE001  the server may have no such call, or answer anything to it
+            log.debug("model.profile_not_refined", model=name, reason=f"{type(error).__name__}: {error}"[:200])
+            return profile
 
     async def close(self) -> None:
         """Let go of connections."""
@@ -248,4 +283,5 @@ def _reply(answer: Answer, asked: str, seconds: float) -> Reply:
         usage=usage_of(model, answer.get("usage"), seconds, answer["content"]),
         container=container,
         container_expires=expires,
+        stop_details=cast("Answer", details) if isinstance(details := answer.get("stop_details"), dict) else {},
     )

@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
+from actors.model.profiles import Profile
 from protocol.messages import Usage
 
 Block = dict[str, Any]
@@ -29,11 +30,12 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ToolSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """What a model is told of a tool."""
+    """What a model is told of a tool. With `strict` its input satisfies the schema; not every schema may be strict."""
 
     name: str
     description: str
     schema: dict[str, Any]
+    strict: bool = False
 
 
 class Format(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +46,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything a model is asked in one call. `force` names a tool that must be used: current models refuse that.
+    """Everything a model is asked in one call. No tool is ever forced: current models refuse that.
 
     `patience_s` is how long the call may wait in all for a provider that is busy or away; None: as the settings say.
     `server_tools` run at the provider; each is offered exactly as it stands here. `container` names where earlier code
@@ -56,7 +58,6 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     system: str
     turns: Sequence[Turn]
     tools: Sequence[ToolSpec] = ()
-    force: str | None = None
     model: str = ""
     max_tokens: int = 4096
     format: Format | None = None
@@ -68,7 +69,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """One turn of the model.
+    """One turn of the model. `stop_details` says more of a refusal: its `category` and an `explanation`.
 
     `container` names where its code ran at the provider; it exists until `container_expires`, a Unix time.
     """
@@ -79,6 +80,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage
     container: str = ""
     container_expires: float = 0.0
+    stop_details: Block = {}
 
     @property
     def text(self) -> str:
@@ -132,4 +134,13 @@ class PricesCalls(Protocol):
 
     async def price(self, model: str, usage: Usage) -> float | None:
         """What a call with this usage costs in dollars if it asks for `model`; None if that is not known."""
+        ...
+
+
+@runtime_checkable
+class KnowsProfiles(Protocol):
+    """A model whose server says what its models take; not every server can."""
+
+    async def profile(self, name: str) -> Profile:
+        """The profile of a model: the table's, or else refined by what the server says. Never fails."""
         ...

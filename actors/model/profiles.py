@@ -6,7 +6,7 @@ foreign server may refuse, except a format, whose refusal is documented and hand
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import msgspec
 
@@ -110,3 +110,46 @@ def profile_of(model: str) -> Profile:
     """The profile of a model by its name, which may end in a date; CAUTIOUS if the table has none."""
     matching = [name for name in PROFILES if model == name or model.startswith(f"{name}-")]
     return PROFILES[max(matching, key=len)] if matching else CAUTIOUS
+
+
+def reply_tokens(profile: Profile, wanted: int, limit: int = 0) -> int:
+    """The `max_tokens` of a call: `limit` if it is set, else what is wanted, and never more than the model takes."""
+    return min(limit or wanted, profile.output_tokens)
+
+
+def refined(profile: Profile, told: Mapping[str, Any]) -> Profile:
+    """The profile with what `models.retrieve` says of the model. What it does not say, or says strangely, stays.
+
+    The Models API says nothing of forced tools, strict tools, the tokenizer and the cache.
+    """
+    capabilities = _part(told, "capabilities")
+    changes: dict[str, Any] = {}
+    for field, name in (("context_tokens", "max_input_tokens"), ("output_tokens", "max_tokens")):
+        value = told.get(name)
+        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+            changes[field] = value
+    if (formats := _supported(capabilities, "structured_outputs")) is not None:
+        changes["formats"] = formats
+    if (images := _supported(capabilities, "image_input")) is not None:
+        changes["images"] = images
+    changes |= _choices(_part(capabilities, "effort"), "efforts", ALL_EFFORTS)
+    changes |= _choices(_part(capabilities, "server_tools"), "server_tools", WEB_AND_CODE)
+    types = _part(_part(capabilities, "thinking"), "types")
+    changes |= _choices(types, "thinking", ("adaptive", "between_tools", "disabled", "enabled"))
+    return msgspec.structs.replace(profile, **changes)
+
+
+def _choices(told: Mapping[str, Any], field: str, names: tuple[str, ...]) -> dict[str, Any]:
+    """Those of the names that are supported, if anything is said of them."""
+    said = {name: flag for name in names if (flag := _supported(told, name)) is not None}
+    return {field: tuple(name for name in names if said.get(name))} if said else {}
+
+
+def _supported(told: Mapping[str, Any], name: str) -> bool | None:
+    found = _part(told, name).get("supported")
+    return found if isinstance(found, bool) else None
+
+
+def _part(told: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = told.get(name)
+    return cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else {}

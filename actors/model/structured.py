@@ -3,7 +3,7 @@
 import itertools
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, cast
 
 from actors.model.port import Reply
@@ -16,12 +16,36 @@ MOST_STARTS = 200
 
 
 def structured(reply: Reply, tool_name: str) -> dict[str, Any] | None:
-    """The input of the tool if it was used, else the first JSON object in the text, bare or fenced, else None."""
+    """The input of the tool if it was used, else the first JSON object in the text, bare or fenced, else None.
+
+    The name of the tool may come back in other capitals.
+    """
     for block in reply.tool_uses:
         found: Any = block.get("input")
-        if block.get("name") == tool_name and isinstance(found, dict):
+        if str(block.get("name")).casefold() == tool_name.casefold() and isinstance(found, dict):
             return cast("dict[str, Any]", found)
     return next(_objects(reply.text), None)
+
+
+def with_enum_case(value: Any, schema: Mapping[str, Any]) -> Any:
+    """The value with each string of an enum as the schema spells it, where only the capitals differ."""
+    if isinstance(value, str):
+        return same_name(value, cast("list[str]", schema.get("enum") or []))
+    if isinstance(value, list):
+        items = cast("Mapping[str, Any]", schema.get("items") or {})
+        return [with_enum_case(item, items) for item in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        known = cast("Mapping[str, Mapping[str, Any]]", schema.get("properties") or {})
+        return {key: with_enum_case(one, known.get(key, {})) for key, one in cast("dict[str, Any]", value).items()}
+    return value
+
+
+def same_name(name: str, names: Collection[str]) -> str:
+    """The one of the names that differs from this name in capitals at most; the name itself if there is no such one."""
+    if name in names:
+        return name
+    same = [one for one in names if str(one).casefold() == name.strip().casefold()]
+    return same[0] if len(same) == 1 else name
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import msgspec
 
-from actors.model.port import Block, Call, Turn
+from actors.model.port import Block, Call, ToolSpec, Turn
 from actors.model.price import price_usd
 from protocol.codec import writable
 from protocol.messages import Usage
@@ -30,9 +30,7 @@ def wire_of(call: Call, default_model: str) -> dict[str, Any]:
         asked["system"] = [{"type": "text", "text": call.system, **_CACHED}]
     if call.tools or call.server_tools:
         asked["tools"] = _tools(call)
-    if call.force:
-        asked["tool_choice"] = {"type": "tool", "name": call.force}
-    elif call.tool_choice == "none" and call.tools:
+    if call.tool_choice == "none" and call.tools:
         asked["tool_choice"] = {"type": "none"}
     if call.container:
         asked["container"] = call.container
@@ -149,7 +147,7 @@ def _counted(told: object) -> int:
 
 def _messages(call: Call) -> list[Block]:
     """The turns, marked for the cache if the conversation will go on, since the next call begins with all of them."""
-    marked = _marked_turns(call.turns) if (call.tools or call.server_tools) and not call.force else frozenset[int]()
+    marked = _marked_turns(call.turns) if call.tools or call.server_tools else frozenset[int]()
     return [
         {"role": turn.role, "content": _marked(turn.content) if at in marked else turn.content}
         for at, turn in enumerate(call.turns)
@@ -184,9 +182,11 @@ def _may_be_marked(block: Block) -> bool:
 
 
 def _tools(call: Call) -> list[Block]:
-    listed: list[Block] = [
-        {"name": tool.name, "description": tool.description, "input_schema": tool.schema} for tool in call.tools
-    ]
-    listed += call.server_tools
+    listed = [*(_tool(tool) for tool in call.tools), *call.server_tools]
     listed[-1] = {**listed[-1], **_CACHED}
     return listed
+
+
+def _tool(tool: ToolSpec) -> Block:
+    told: Block = {"name": tool.name, "description": tool.description, "input_schema": tool.schema}
+    return told | {"strict": True} if tool.strict else told

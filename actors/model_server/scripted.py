@@ -53,7 +53,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     def matches(self, asked: Asked) -> bool:
         """Whether the rule is meant for this request; `contains` looks at the system prompt and the last user turn."""
-        if self.role is not None and self.role not in (asked.role, role_of(asked)):
+        if self.role is not None and self.role not in _roles(asked):
             return False
         if self.turns is not None and self.turns != len(asked.messages):
             return False
@@ -120,6 +120,12 @@ def _lines(path: Path, lines: Sequence[bytes]) -> list[Rule]:
     if faults:
         raise InvalidError(faults)
     return rules
+
+
+def _roles(asked: Asked) -> set[str]:
+    """The roles that a request may be called by. A report shows the results too, but it is no synthesis."""
+    own = role_of(asked)
+    return {own} if own == "report" else {own, asked.role}
 
 
 def _spoken(rule: Rule, asked: Asked) -> Spoken:

@@ -96,6 +96,8 @@ def gaps_of(state: RunState) -> list[str]:
         faults = few(state.rejections[-1].faults) if state.rejections else []
         return faults or (["the deadline passed before there was a plan"] if state.expired else [])
     gaps = [gap for task in state.tasks.values() if (gap := _gap(state, task))]
+    if state.unplanned:
+        gaps.append(state.unplanned)
     if state.synthesis:
         gaps += [gap for gap in (*state.synthesis.gaps, *state.synthesis.more) if gap not in gaps]
         if state.synthesis.failed:

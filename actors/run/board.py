@@ -14,12 +14,16 @@ SETTLED = frozenset({"completed", "failed", "skipped", "dropped"})
 
 
 class TaskState:
-    """Where one task stands: who has it in which words, and what came of it."""
+    """Where one task stands: who has it in which words, and what came of it.
+
+    `earlier` has the intents and results of the attempts before this one.
+    """
 
     __slots__ = (
         "attempt",
         "cause",
         "dependents",
+        "earlier",
         "intent",
         "not_before",
         "reserved",
@@ -35,6 +39,7 @@ class TaskState:
         self.task = task
         self.worker = task.worker
         self.intent = task.intent
+        self.earlier: tuple[tuple[str, Result], ...] = ()
         self.tried: tuple[str, ...] = ()
         self.status: Status = "waiting"
         self.attempt = 1
@@ -156,6 +161,8 @@ class Board:
         state = self.tasks.get(name)
         if state is None or state.status != "returned" or attempt != state.attempt + 1:
             return None
+        if state.result is not None:
+            state.earlier = (*state.earlier, (state.intent, state.result))
         state.status = "resting"
         state.attempt = attempt
         state.not_before = not_before

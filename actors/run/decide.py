@@ -18,6 +18,7 @@ from actors.run.decisions import (
     CallPlanner,
     CallRefiner,
     CallReplanner,
+    CallReport,
     CallSynthesizer,
     Decision,
     Dispatch,
@@ -209,8 +210,12 @@ def _towards_an_end(state: RunState, request: Request, now: float, view: View) -
     something = any(True for _ in state.board.having("completed"))
     if not request.synthesis or not something:
         return [Finish(answer_of(state, now))]
+    if state.texts.cuts_due:
+        return [Append(cut) for cut in state.texts.cuts_due]
     if state.synthesis is None:
         return _last_words(state, now)
+    if not state.texts.reported and not state.synthesis.failed and not state.expired:
+        return [CallReport()]
     if state.synthesis.more and not state.asked_for_more and can_replan(state):
         return [CallReplanner(tuple(f"the answer lacks: {more}" for more in state.synthesis.more))]
     if open_contradictions(state) and state.judgement is None and not state.expired:

@@ -23,37 +23,45 @@ class Dispatch(msgspec.Struct, frozen=True):
     budget: Budget
 
 
-class CallPlanner(msgspec.Struct, frozen=True):
-    """Ask the planner, telling it what was wrong so far."""
+class ModelCall(msgspec.Struct, frozen=True):
+    """Ask a model, in the role that carries out this kind of decision (actors/supervisor/roles)."""
+
+
+class CallPlanner(ModelCall, frozen=True):
+    """Ask the planner, with what was wrong so far."""
 
     faults: tuple[str, ...]
 
 
-class CallReplanner(msgspec.Struct, frozen=True):
+class CallReplanner(ModelCall, frozen=True):
     """Ask the planner for a new revision, for these reasons."""
 
     reasons: tuple[str, ...]
 
 
-class CallRefiner(msgspec.Struct, frozen=True):
+class CallRefiner(ModelCall, frozen=True):
     """Ask for other words for a task that failed; it rests until `not_before`."""
 
     task: str
     not_before: float
 
 
-class CallCondenser(msgspec.Struct, frozen=True):
+class CallCondenser(ModelCall, frozen=True):
     """Ask for a shorter text of some results."""
 
     key: str
     results: tuple[Result, ...]
 
 
-class CallSynthesizer(msgspec.Struct, frozen=True):
+class CallSynthesizer(ModelCall, frozen=True):
     """Ask the synthesizer for one text made of the results."""
 
 
-class CallJudge(msgspec.Struct, frozen=True):
+class CallReport(ModelCall, frozen=True):
+    """Ask for a report on the text of the answer."""
+
+
+class CallJudge(ModelCall, frozen=True):
     """Ask the judge which of the results that disagree is right."""
 
 
@@ -69,15 +77,4 @@ class WakeAt(msgspec.Struct, frozen=True):
     time: float
 
 
-Decision = (
-    Append
-    | Dispatch
-    | CallPlanner
-    | CallReplanner
-    | CallRefiner
-    | CallCondenser
-    | CallSynthesizer
-    | CallJudge
-    | Finish
-    | WakeAt
-)
+Decision = Append | Dispatch | ModelCall | Finish | WakeAt

@@ -10,7 +10,7 @@ import msgspec
 
 from protocol.messages import Estimate, Plan, Request, Task, Usage
 
-PLANNER, SYNTHESIZER = "@planner", "@synthesizer"
+PLANNER, SYNTHESIZER, REPORT = "@planner", "@synthesizer", "@report"
 """Roles beside the workers; no worker can have such a name."""
 
 SHORT_TASK = Usage(input_tokens=1_000, output_tokens=200, model_calls=1)
@@ -33,16 +33,16 @@ UNKNOWN: Costs = {}
 
 
 def planned_estimate(plan: Plan, costs: Costs = UNKNOWN, modelless: Collection[str] = ()) -> Estimate:
-    """What a planner's plan comes to: its own call, the tasks, and the synthesis.
+    """What a planner's plan comes to: its own call, the tasks, the synthesis, and the report on it.
 
     `modelless` names the workers that call no model: functions and persons.
     """
-    return _estimate(plan, (PLANNER, SYNTHESIZER), costs, modelless)
+    return _estimate(plan, (PLANNER, SYNTHESIZER, REPORT), costs, modelless)
 
 
 def own_estimate(request: Request, plan: Plan, costs: Costs = UNKNOWN, modelless: Collection[str] = ()) -> Estimate:
     """What the plan that came with a request comes to: no planner's call, and without synthesis no writer's."""
-    return _estimate(plan, (SYNTHESIZER,) if request.synthesis else (), costs, modelless)
+    return _estimate(plan, (SYNTHESIZER, REPORT) if request.synthesis else (), costs, modelless)
 
 
 def _estimate(plan: Plan, roles: Sequence[str], costs: Costs, modelless: Collection[str]) -> Estimate:

@@ -19,7 +19,7 @@ from actors.run.board import TaskState
 from actors.run.estimate import UNKNOWN as UNKNOWN_COSTS
 from actors.run.estimate import Costs
 from actors.run.state import RunState
-from protocol.messages import DEADLINE, Fault
+from protocol.messages import DEADLINE, Fault, Result
 
 Reaction = Literal["replan", "reroute", "refine", "retry", "give_up"]
 LONGEST_REASON = 1000
@@ -75,9 +75,11 @@ def fallback_of(task: TaskState, view: View) -> str | None:
 
 def reason_of(task: TaskState) -> str:
     """Why a task came back, in the words of its worker."""
-    result = task.result
-    if result is None:
-        return "unknown"
+    return "unknown" if task.result is None else failure_of(task.result)
+
+
+def failure_of(result: Result) -> str:
+    """Why a result is not a success, in the words of its worker."""
     if result.status == "declined":
         reason = f"declined: {result.output or (result.error.message if result.error else 'no reason given')}"
     else:

@@ -37,7 +37,9 @@ def portions(state: RunState) -> list[tuple[str, tuple[Result, ...]]]:
 
 def _due(state: RunState, groups: list[list[Result]]) -> list[list[Result]]:
     """Those that would gain by being made shorter, and were not yet."""
-    return [group for group in groups if (len(group) > 1 or _big(state, group)) and _key(group) not in state.condensed]
+    return [
+        group for group in groups if (len(group) > 1 or _big(state, group)) and _key(group) not in state.texts.condensed
+    ]
 
 
 def _groups(results: list[Result], limit: int) -> list[list[Result]]:
@@ -64,7 +66,7 @@ def _key(group: list[Result]) -> str:
 
 def _condensed(state: RunState, group: list[Result]) -> Result:
     key = _key(group)
-    if key not in state.condensed:
+    if key not in state.texts.condensed:
         return group[0]
     names = "+".join(result.task for result in group)
-    return msgspec.structs.replace(group[0], task=names, output=state.condensed[key])
+    return msgspec.structs.replace(group[0], task=names, output=state.texts.condensed[key])

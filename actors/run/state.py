@@ -8,11 +8,13 @@ from collections import Counter
 from actors.run.board import Board, TaskState
 from actors.run.limits import Limits
 from actors.run.plan_review import PlanReview
+from actors.run.texts import Texts
 from protocol.controls import Approve, Cancel, Control, Edit, Reject
 from protocol.events import (
     Approved,
     Cancelled,
     Condensed,
+    Cut,
     Event,
     Expired,
     Finished,
@@ -24,8 +26,10 @@ from protocol.events import (
     Refined,
     ReplanFailed,
     Replanned,
+    Reported,
     Rerouted,
     Retrying,
+    RunGivenBack,
     Skipped,
     Started,
     Synthesized,
@@ -61,10 +65,9 @@ class RunState:
         self.cancelled: Cancelled | None = None
         self.expired: Expired | None = None
         self.expired_at = 0.0
-        self.condensed: dict[str, str] = {}
-        self.synthesis: Synthesized | None = None
+        self.texts = Texts()
+        self.unplanned = ""
         self.asked_for_more = False
-        self.judgement: Judged | None = None
         self.answer: Answer | None = None
         self.spending: dict[str, Usage] = {}
         self.request_seq = 0
@@ -124,12 +127,20 @@ class RunState:
         match message:
             case Result() | Handoff():
                 self._work(message)
-            case Started():
-                self._started(message, at)
             case Cancel():
                 self.cancel_asked = self.cancel_asked or message
             case Approve(task="") | Reject(task="") | Edit():
                 self.review.hear(message, seq, is_open=self.plan is None)
+            case _ if isinstance(message, Event):
+                self._event(message, at, seq)
+            case _:
+                pass  # steps belong to the worker, and so does what a person says about its tools
+
+    def _event(self, message: Event, at: float, seq: int) -> None:
+        """Take in an Event. Each kind has its case: the type checker finds a kind that has none."""
+        match message:
+            case Started():
+                self._started(message, at)
             case Planned() | PlanRejected() | Approved() | Replanned() | ReplanFailed():
                 self._review_clock(message, at)
                 self._plan_event(message, seq)
@@ -137,8 +148,10 @@ class RunState:
             case Retrying() | Refined() | Rerouted() | GaveUp() | Skipped():
                 self._task_event(message)
                 self._catch_up()
-            case Condensed() | Synthesized() | Judged() | Finished():
-                self._end_event(message)
+            case Condensed() | Synthesized() | Reported() | Cut() | Judged():
+                self._written(message)
+            case Finished():
+                self.answer = self.answer or message.answer
             case Judging():
                 if not self.court.tasks:
                     self.court.lay_out(Plan(tasks=(message.task,)))
@@ -151,8 +164,8 @@ class RunState:
             case Waiting():
                 self.waits.setdefault(message.reason)
                 self.review.refuse(message.control)
-            case _:
-                pass  # steps are the worker's own affair, and so is what a person says about its tools
+            case RunGivenBack():
+                pass  # the next `started` says who goes on
 
     def _started(self, message: Started, at: float) -> None:
         if self.request is None:
@@ -205,6 +218,7 @@ class RunState:
                 if self.plan is None and self.proposed is None:
                     self._spend("planner", message.usage)
                     self.review.propose(message, seq)
+                    self.unplanned = message.unplanned
                     if self.request is not None and not self.request.review:
                         self._begin(message.plan)
             case Approved():
@@ -239,7 +253,7 @@ class RunState:
         self.plan = plan
         self.plans.append(plan)
         self.why_replan.clear()
-        self.synthesis = self.judgement = None
+        self.texts.begin_plan()
         self.board.lay_out(plan)
 
     def _task_event(self, message: Retrying | Refined | Rerouted | GaveUp | Skipped) -> None:
@@ -257,24 +271,20 @@ class RunState:
             case Skipped():
                 self.board.skip(message.task, message.cause)
 
-    def _end_event(self, message: Condensed | Synthesized | Judged | Finished) -> None:
-        match message:
-            case Condensed():
-                if message.key not in self.condensed:
-                    self.condensed[message.key] = message.text
-                    self._spend("synthesizer", message.usage)
-            case Synthesized():
-                self.thoughts["synthesize"] += 1
-                if self.synthesis is None:
-                    self.synthesis = message
-                    self._spend("synthesizer", message.usage)
-            case Judged():
-                self.thoughts["judge"] += 1
-                if self.judgement is None:
-                    self.judgement = message
-                    self._spend("judge", message.usage)
-            case Finished():
-                self.answer = self.answer or message.answer
+    def _written(self, message: Condensed | Synthesized | Reported | Cut | Judged) -> None:
+        role = self.texts.fold(message, self.thoughts)
+        if role and not isinstance(message, Cut):
+            self._spend(role, message.usage)
+
+    @property
+    def synthesis(self) -> Synthesized | None:
+        """The text of the answer for the plan that is being run, with its report."""
+        return self.texts.synthesis
+
+    @property
+    def judgement(self) -> Judged | None:
+        """What the judge said about that text's contradictions."""
+        return self.texts.judgement
 
     def _spend(self, who: str, usage: Usage) -> None:
         self.spending[who] = self.spending[who] + usage if who in self.spending else usage

@@ -22,12 +22,10 @@ from actors.run.react import View
 from actors.run.state import RunState
 from actors.settings import Settings
 from actors.supervisor.breakers import Breakers
-from actors.supervisor.judge import Judge
-from actors.supervisor.planner import Choice, Planner
 from actors.supervisor.pricing import Pricing
-from actors.supervisor.refiner import Refiner
+from actors.supervisor.roles.registry import Roles
+from actors.supervisor.roles.role import Choice
 from actors.supervisor.roster import Roster, modelless
-from actors.supervisor.synthesizer import Synthesizer
 from observability import span_ids
 from observability.context import traceparent
 from protocol import codec, streams, subjects
@@ -59,10 +57,7 @@ class Desk:
     roster: Roster
     breakers: Breakers
     pricing: Pricing
-    planner: Planner
-    refiner: Refiner
-    synthesizer: Synthesizer
-    judge: Judge
+    roles: Roles
     model: str = ""
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     _fallbacks: dict[str, str | None] = field(default_factory=dict[str, str | None])

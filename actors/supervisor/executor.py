@@ -1,20 +1,23 @@
 """Carries out what was decided about one run: writes Events, hands out tasks, starts calls of a model."""
 
 import asyncio
+import dataclasses
 from time import gmtime, strftime
 
 from actors.lease import Lease
 from actors.run.decide import answered_edit, decide
-from actors.run.decisions import Append, CallPlanner, CallReplanner, Decision, Dispatch, Finish, WakeAt
+from actors.run.decisions import Append, Decision, Dispatch, Finish, ModelCall, WakeAt
 from actors.run.plan_check import named
 from actors.run.state import RunState
 from actors.run.stored_time import needs_stored_time
 from actors.supervisor.alarm import Alarm
 from actors.supervisor.desk import Desk
 from actors.supervisor.journal import Journal
-from actors.supervisor.planner import Choice
-from actors.supervisor.thought import Thought, name_of, thinking
+from actors.supervisor.roles.role import Choice, PendingCall, Situation
+from actors.token_feed import TokenFeed
+from observability import live
 from observability.logger import get_logger
+from protocol import subjects
 from protocol.errors import ConflictError, TooLargeError
 from protocol.events import (
     Approved,
@@ -82,26 +85,52 @@ class Executor:
                 await self.finish(self._desk.with_offline_line(whole))
             case WakeAt(time):
                 self.alarm.due(time)
-            case _:
-                await self._think(decision)
+            case ModelCall():
+                await self._call_model(decision)
         return False
 
-    async def _think(self, thought: Thought) -> None:
+    async def _call_model(self, decision: ModelCall) -> None:
         """Start a paid call, unless it is under way or we are stopping; right after making sure the run is ours."""
-        name = name_of(thought)
-        if name in self.calls or self._desk.stopping.is_set():
+        call = self._desk.roles.bind(decision, self.state)
+        if call.key in self.calls or self._desk.stopping.is_set():
             return
-        choice = Choice(workers={})
-        if isinstance(thought, CallPlanner | CallReplanner):
-            choice = await self._desk.planners_choice()
-            if not choice.workers:
-                await self.wait_because(f"no worker of team {self._desk.team!r} is alive: the run waits {self._until}")
-                return
+        choice = await self._choice_for(call)
+        if call.workers == "required" and not choice.workers:
+            await self.wait_because(f"no worker of team {self._desk.team!r} is alive: the run waits {self._until}")
+            return
+        await self._check_lease()
+        task = self.calls[call.key] = asyncio.create_task(self._asked(call, choice))
+        task.add_done_callback(lambda _: self.alarm.ring())
+
+    async def _check_lease(self) -> None:
+        """Raise FencedError if another supervisor has the run; right before each paid attempt, after every wait."""
         if not self._lease.certain:
             await self.journal.check()
-        work = thinking(thought, self._desk, self._request, self.state, choice)
-        task = self.calls[name] = asyncio.create_task(work())
-        task.add_done_callback(lambda _: self.alarm.ring())
+
+    async def _choice_for(self, call: PendingCall) -> Choice:
+        match call.workers:
+            case "unused":
+                return Choice()
+            case "seen":
+                return Choice(workers=await self._desk.roster.live())
+            case "required":
+                return await self._desk.planners_choice()
+
+    async def _asked(self, call: PendingCall, choice: Choice) -> Event:
+        """The Event of a call. The text of the answer is published while it is written."""
+        situation = Situation(
+            request=self._request,
+            state=self.state,
+            now=self._desk.bus.now(),
+            choice=choice,
+            ready=self._check_lease,
+        )
+        with live.thinking(call.trace, *call.number, epoch=self.state.epoch):
+            if not call.streams_answer:
+                return await call.ask(situation)
+            subject = subjects.answer_tokens(self._request.id)
+            async with TokenFeed(self._desk.bus, self._desk.clock, subject) as feed:
+                return await call.ask(dataclasses.replace(situation, said=feed.say))
 
     async def _follow(self, event: Event) -> bool:
         """Write an event that follows from the state. It need not be stored before we go on: it would be the same."""

@@ -48,6 +48,7 @@ class Journal:
         self._holds = False
         self._tail: asyncio.Future[int] | None = None
         self._tail_sent = 0.0
+        self._sending = asyncio.Lock()
         self._control_seq = 0
         self._result_seq = 0
 
@@ -63,31 +64,35 @@ class Journal:
 
     async def append(self, event: Event, *, wait: bool = True) -> None:
         """Write an event behind our last one, or raise FencedError. Without `wait`, the next append finds out."""
-        await self.settle()
-        self._tail_sent = self._lease.sent()
-        ends = isinstance(event, Finished | RunGivenBack)
-        self._holds = self._holds and not ends
-        self._tail = await send(self._bus, subjects.log(self._run), event, self._seq)
-        self._holds = not ends
+        async with self._sending:
+            await self.settle()
+            self._tail_sent = self._lease.sent()
+            ends = isinstance(event, Finished | RunGivenBack)
+            self._holds = self._holds and not ends
+            self._tail = await send(self._bus, subjects.log(self._run), event, self._seq)
+            self._holds = not ends
         if wait:
             await self.settle()
 
     async def settle(self) -> None:
         """Make sure that our last append is stored, and that the run was ours when it was sent."""
-        if self._tail is None:
+        tail, sent = self._tail, self._tail_sent
+        if tail is None:
             return
         try:
             # Shielded, so that a holder that is cancelled here can still write behind it that it gives the run back.
-            self._seq = await asyncio.shield(self._tail)
+            seq = await asyncio.shield(tail)
         except ConflictError as conflict:
             if self._seq and not await self._bus.last(streams.RUNS, [subjects.log(self._run)]):
                 await self._check_age()
             raise FencedError(f"run {self._run} was taken over") from conflict
         except BusError:
-            self._tail = None
+            if self._tail is tail:
+                self._tail = None
             raise
-        self._tail, self._appended_at = None, self._tail_sent
-        self._lease.proved(self._tail_sent)
+        if self._tail is tail:  # a call of a model checks the lease at any time, and may have settled it meanwhile
+            self._tail, self._seq, self._appended_at = None, seq, sent
+            self._lease.proved(sent)
 
     @property
     def tail_seq(self) -> int:
@@ -123,6 +128,10 @@ class Journal:
 
         A replica may be behind our own last event and then proves nothing: BusError if it stays behind.
         """
+        async with self._sending:  # an append of our own in the middle of the check would look like a foreign one
+            return await self._check()
+
+    async def _check(self) -> bool:
         await self.settle()
         for _ in range(READ_TRIES):
             sent = self._lease.sent()

@@ -3,7 +3,18 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
-from actors.run.estimate import LONG_ROLE, LONG_TASK, PLANNER, SHORT_ROLE, SHORT_TASK, SYNTHESIZER, UNKNOWN, Cost, Costs
+from actors.run.estimate import (
+    LONG_ROLE,
+    LONG_TASK,
+    PLANNER,
+    REPORT,
+    SHORT_ROLE,
+    SHORT_TASK,
+    SYNTHESIZER,
+    UNKNOWN,
+    Cost,
+    Costs,
+)
 from actors.settings import Settings
 from protocol.messages import Card, Usage
 
@@ -30,7 +41,8 @@ class Pricing:
 
     def costs(self, workers: Mapping[str, Sequence[Card]], *, free: bool = False) -> Costs:
         """What each worker and each role costs, where that is known; nothing at all with `free`."""
-        roles = {PLANNER: self._settings.model_planner, SYNTHESIZER: self._settings.model_synthesizer}
+        writer = self._settings.model_synthesizer
+        roles = {PLANNER: self._settings.model_planner, SYNTHESIZER: writer, REPORT: writer}
         found = {name: self._cost(model, role=True) for name, model in roles.items()}
         # A worker without a model is a function, or a person: not paid by the token.
         found |= {name: self._cost(cards[0].model, role=False) for name, cards in workers.items()}

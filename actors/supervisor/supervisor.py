@@ -16,19 +16,15 @@ from actors.run.limits import Limits
 from actors.run.plan_check import request_faults
 from actors.runner import Runner
 from actors.settings import Settings
-from actors.supervisor import instructions
 from actors.supervisor.breakers import Breakers
 from actors.supervisor.desk import Desk
-from actors.supervisor.judge import Judge
 from actors.supervisor.live_run import LiveRun
-from actors.supervisor.planner import planner_for
 from actors.supervisor.pricing import Price, Pricing, nobody_knows
-from actors.supervisor.refiner import Refiner
-from actors.supervisor.role import Role
+from actors.supervisor.roles.registry import make_roles
+from actors.supervisor.roles.role import RoleKit
 from actors.supervisor.roster import Roster
 from actors.supervisor.storage_watch import StorageWatch
 from actors.supervisor.storyteller import Story, Storyteller
-from actors.supervisor.synthesizer import Synthesizer
 from actors.verdict import Refuse, Retry, Verdict
 from observability import names
 from observability.live import holding_run, watch
@@ -67,8 +63,8 @@ class Supervisor:
     def give_prices(self, price: Price) -> None:
         """Let plans be priced by this list before they run; without one their price is not known."""
         pricing = Pricing(price, self._settings)
-        planner = planner_for(self._model, self._settings, price)
-        self._desk = dataclasses.replace(self._desk, pricing=pricing, planner=planner)
+        roles = make_roles(RoleKit(model=self._model, settings=self._settings, pricing=pricing))
+        self._desk = dataclasses.replace(self._desk, pricing=pricing, roles=roles)
 
     def name_model(self, name: str) -> None:
         """Say by which name answers call the model of this supervisor, if that is the offline model."""
@@ -222,10 +218,7 @@ def _desk(bus: Bus, clock: Clock, model: Model, settings: Settings, *, instance:
         reading=settings.reading,
     )
 
-    def role(name: str, model_name: str, system: str) -> Role:
-        return Role(model, name=name, model_name=model_name, system=system, max_tokens=settings.max_tokens)
-
-    writer = role("synthesizer", settings.model_synthesizer, instructions.SYNTHESIZER)
+    pricing = Pricing(nobody_knows, settings)
     return Desk(
         bus=bus,
         clock=clock,
@@ -235,9 +228,6 @@ def _desk(bus: Bus, clock: Clock, model: Model, settings: Settings, *, instance:
         limits=limits,
         roster=Roster(bus, clock, settings.team),
         breakers=Breakers(bus, clock, settings.team, after=settings.breaker_failures, cool_s=settings.breaker_cool_s),
-        pricing=Pricing(nobody_knows, settings),
-        planner=planner_for(model, settings),
-        refiner=Refiner(role("refiner", settings.model_planner, instructions.REFINER)),
-        synthesizer=Synthesizer(writer, role("condenser", settings.model_synthesizer, instructions.CONDENSER)),
-        judge=Judge(role("judge", settings.model_judge or settings.model_synthesizer, instructions.JUDGE)),
+        pricing=pricing,
+        roles=make_roles(RoleKit(model=model, settings=settings, pricing=pricing)),
     )

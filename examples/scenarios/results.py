@@ -19,7 +19,8 @@ def _disputed() -> list[Rule]:
     report = {"contradictions": [{"tasks": ["books", "news"], "claim": CLAIM}], "confidence": 0.8}
     return [
         {"role": "planner", "plan": planned(*tasks)},
-        {"role": "synthesizer", "text": "41 or 44 million.", "tool_use": [{"name": "report", "input": report}]},
+        {"role": "synthesizer", "text": "41 or 44 million."},
+        {"role": "report", "tool_use": [{"name": "report", "input": report}]},
     ]
 
 

@@ -51,9 +51,9 @@ async def asking(
         await model.close()
 
 
-def question(text: str, *, tools: Sequence[ToolSpec] = (), force: str | None = None, max_tokens: int = 4096) -> Call:
+def question(text: str, *, tools: Sequence[ToolSpec] = (), max_tokens: int = 4096) -> Call:
     turns = [Turn(role="user", content=text)]
-    return Call(run=RUN, role="test", system="", turns=turns, tools=tools, force=force, max_tokens=max_tokens)
+    return Call(run=RUN, role="test", system="", turns=turns, tools=tools, max_tokens=max_tokens)
 
 
 def spec(name: str, description: str = "", **properties: Any) -> ToolSpec:

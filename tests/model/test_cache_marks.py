@@ -30,7 +30,6 @@ CALLS = st.builds(
     system=TEXTS,
     turns=st.lists(TURNS, min_size=1, max_size=8),
     tools=st.sampled_from([NO_TOOLS, (spec("one"),), (spec("one"), spec("two"))]),
-    force=st.none() | st.just("one"),
     tool_choice=st.sampled_from(["auto", "none"]),
 )
 
@@ -62,7 +61,7 @@ def test_at_most_four_blocks_are_marked_and_each_ends_a_part_that_the_next_call_
     assert in_tools == ([len(call.tools) - 1] if call.tools else [])
     assert in_system == ([0] if call.system.strip() else [])
     users = [at for at, turn in enumerate(call.turns[:-1]) if turn.role == "user"]
-    may_be = {len(call.turns) - 1, *users[-1:]} if call.tools and not call.force else set[int]()
+    may_be = {len(call.turns) - 1, *users[-1:]} if call.tools else set[int]()
     for at, found in enumerate(messages):
         blocks = blocks_of(call.turns[at].content)
         good = [place for place, block in enumerate(blocks) if _takes_a_mark(block)]

@@ -25,9 +25,6 @@ def test_the_last_turn_is_marked_where_the_conversation_goes_on() -> None:
     going_on = wire_of(question("hi", tools=[spec("one")]), "m")["messages"]
     assert going_on[-1]["content"] == [{"type": "text", "text": "hi", "cache_control": CACHED}]
     assert wire_of(question("hi"), "m")["messages"][-1]["content"] == "hi"
-    forced = wire_of(question("hi", tools=[spec("one")], force="one"), "m")
-    assert forced["messages"][-1]["content"] == "hi"
-    assert forced["tool_choice"] == {"type": "tool", "name": "one"}
 
 
 def test_the_marks_leave_the_turns_of_the_caller_alone() -> None:

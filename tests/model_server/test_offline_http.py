@@ -1,5 +1,6 @@
 """The server speaks the Messages API: through the SDK where it can, by hand where the SDK would not let us."""
 
+import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -15,7 +16,7 @@ from actors.model_server.offline import NAME, NOTE
 from actors.model_server.scripted import Rule, Script, ScriptedTool
 from actors.model_server.serve import offline_server
 from actors.run.board import TaskState
-from actors.supervisor.prompts import intent_tool, refining
+from actors.supervisor.roles.refiner import INTENT, refining
 from protocol.messages import Task
 
 ROOT = Path(__file__).parents[2]
@@ -209,16 +210,14 @@ async def test_a_tool_that_is_forced_is_used_whatever_it_is(client: anthropic.As
 
 async def test_a_task_that_failed_is_asked_again_in_the_words_it_had(client: anthropic.AsyncAnthropic) -> None:
     task = TaskState(Task(id="a", worker="w", intent="Count bolts & nuts where size < 3"))
-    tool = intent_tool()
     message = await create(
         client,
         messages=[{"role": "user", "content": refining(task)}],
-        tools=[{"name": tool.name, "input_schema": tool.schema}],
-        tool_choice={"type": "tool", "name": tool.name},
+        output_config={"format": {"type": "json_schema", "schema": INTENT}},
     )
-    use = message.content[0]
-    assert use.type == "tool_use"
-    assert use.input == {"intent": "Count bolts & nuts where size < 3"}
+    block = message.content[0]
+    assert block.type == "text"
+    assert json.loads(block.text) == {"intent": "Count bolts & nuts where size < 3"}
 
 
 async def test_a_port_that_is_taken_is_an_error_that_names_it(url: str) -> None:

@@ -6,17 +6,16 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from model_server.plan_requests import plan_call, plan_request
 
-from actors.model.port import ToolSpec
 from actors.model.structured import structured
 from actors.model_server.offline.clauses import clauses
 from actors.model_server.offline.planner import plan
 from actors.model_server.offline.request import Asked, OfferedTool, Said
 from actors.model_server.serve import offline_server
 from actors.run.plan_check import plan_faults
-from actors.supervisor.prompts import plan_tool, planning
-from protocol.messages import Card, Plan, Request
-from tests.model.asking import asking, question
+from protocol.messages import Card, Plan
+from tests.model.asking import asking
 
 TEAM = {
     "researcher": "Searches and reads the documents and reports what they say; does not calculate.",
@@ -26,19 +25,12 @@ TEAM = {
 }
 
 
-def tool(workers: dict[str, str]) -> ToolSpec:
-    return plan_tool({name: [Card(worker=name, instance="i", summary=text)] for name, text in workers.items()})
+def cards(workers: dict[str, str]) -> dict[str, list[Card]]:
+    return {name: [Card(worker=name, instance="i", summary=text)] for name, text in workers.items()}
 
 
 def planned(text: str, workers: dict[str, str] | None = None, faults: tuple[str, ...] = ()) -> Plan:
-    offered = tool(TEAM if workers is None else workers)
-    asked = Asked(
-        model="m",
-        max_tokens=4096,
-        messages=[Said(role="user", content=planning(Request(text=text), faults, 32))],
-        tools=[OfferedTool(name=offered.name, description=offered.description, input_schema=offered.schema)],
-        tool_choice={"type": "tool", "name": offered.name},
-    )
+    asked = plan_request(text, cards(TEAM if workers is None else workers), faults)
     return msgspec.convert(plan(asked).calls[0].input, Plan)
 
 
@@ -46,13 +38,11 @@ def who(made: Plan) -> list[str]:
     return [task.worker for task in made.tasks]
 
 
-async def test_a_plan_comes_as_the_forced_tool_through_the_sdk() -> None:
-    offered = tool(TEAM)
-    text = planning(Request(text="What does the refund policy say?"), (), 32)
+async def test_a_plan_comes_by_its_format_through_the_sdk() -> None:
     async with offline_server() as url, asking(url) as model:
-        reply = await model.call(question(text, tools=[offered], force=offered.name))
-    assert reply.stop_reason == "tool_use"
-    made = msgspec.convert(structured(reply, offered.name), Plan)
+        reply = await model.call(plan_call("What does the refund policy say?", cards(TEAM)))
+    assert reply.stop_reason == "end_turn"
+    made = msgspec.convert(structured(reply, "plan"), Plan)
     assert who(made) == ["researcher"]
     assert plan_faults(made, 32, TEAM) == []
 
@@ -147,14 +137,7 @@ def test_the_tools_of_a_worker_count_too() -> None:
         "alpha": [Card(worker="alpha", instance="1", summary="Helps.", tools=("brew_coffee",))],
         "beta": [Card(worker="beta", instance="1", summary="Helps.", tools=("fold_paper",))],
     }
-    offered = plan_tool(cards)
-    asked = Asked(
-        model="m",
-        max_tokens=100,
-        messages=[Said(role="user", content="<request>Please fold this paper</request>")],
-        tools=[OfferedTool(name="p", input_schema=offered.schema)],
-        tool_choice={"type": "tool", "name": "p"},
-    )
+    asked = plan_request("Please fold this paper", cards)
     assert [task["worker"] for task in plan(asked).calls[0].input["tasks"]] == ["beta"]
 
 

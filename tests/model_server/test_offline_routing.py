@@ -6,14 +6,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from model_server.plan_requests import plan_request
 
 from actors import teams
 from actors.model_server.offline.planner import plan
-from actors.model_server.offline.request import Asked, OfferedTool, Said
 from actors.run.plan_check import plan_faults
-from actors.supervisor.prompts import plan_tool, planning
 from actors.teams.team import Team
-from protocol.messages import Card, Plan, Request
+from protocol.messages import Card, Plan
 
 LABELLED = Path(__file__).parents[1] / "teams" / "labelled_requests.toml"
 UNSEEN = LABELLED.with_name("unseen_requests.toml")
@@ -32,14 +31,7 @@ def planned(team: Team, text: str, *, backwards: bool = False) -> Plan:
         ]
         for worker in sorted(team.workers, key=lambda worker: worker.name, reverse=backwards)
     }
-    offered = plan_tool(cards)
-    asked = Asked(
-        model="m",
-        max_tokens=4096,
-        messages=[Said(role="user", content=planning(Request(text=text), (), 32))],
-        tools=[OfferedTool(name=offered.name, description=offered.description, input_schema=offered.schema)],
-        tool_choice={"type": "tool", "name": offered.name},
-    )
+    asked = plan_request(text, cards)
     made = msgspec.convert(plan(asked).calls[0].input, Plan)
     assert plan_faults(made, 32, {worker.name: worker for worker in team.workers}) == []
     return made

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from model_server.plan_requests import plan_call
 
 from actors import teams
 from actors.model.anthropic_api import AnthropicModel
@@ -13,11 +14,10 @@ from actors.model.structured import structured
 from actors.model_server.offline import NOTE
 from actors.model_server.serve import offline_server
 from actors.run.plan_check import plan_faults
-from actors.supervisor.prompts import PLAN_TOOL, plan_tool, planning
 from actors.worker.definition import Worker
 from actors.worker.prompts import system_prompt, task_prompt
 from protocol.errors import ToolError
-from protocol.messages import Card, Context, Handoff, Plan, Request, Task
+from protocol.messages import Card, Context, Handoff, Plan, Task
 from tests.model.asking import RUN, asking, lines, question
 
 DEFAULT = teams.find("default")
@@ -35,8 +35,7 @@ async def planned(model: AnthropicModel, text: str) -> Plan:
         name: [Card(worker=name, instance="i", summary=one.summary, tools=tuple(tool.name for tool in one.tools))]
         for name, one in TEAM.items()
     }
-    call = question(planning(Request(text=text), (), 32), tools=[plan_tool(cards)], force=PLAN_TOOL)
-    plan = msgspec.convert(structured(await model.call(call), PLAN_TOOL), Plan)
+    plan = msgspec.convert(structured(await model.call(plan_call(text, cards)), "plan"), Plan)
     assert plan_faults(plan, 32, TEAM) == []
     return plan
 

@@ -6,21 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from model_server.plan_requests import plan_call
 
 from actors.model.port import Call, Turn
 from actors.model_server.offline import NOTE
 from actors.model_server.scripted import Rule, Script, ScriptedTool, read_script
 from actors.model_server.serve import offline_server, serve
 from protocol.errors import InvalidError, ModelError
+from protocol.messages import Card
 from tests.model.asking import RUN, QuickClock, asking, endpoint, lines, noted, question, spec
 
-PLAN_TOOL = spec(
-    "submit",
-    tasks={
-        "type": "array",
-        "items": {"type": "object", "properties": {"worker": {"type": "string", "enum": ["solo"]}}},
-    },
-)
 PLAN = {"tasks": [{"worker": "solo"}]}
 
 
@@ -48,8 +43,8 @@ async def test_rules_are_told_apart_by_role() -> None:
     )
     assert said == ["I work", "I sum up", "I am nobody"]
     async with offline_server(script=script) as url, asking(url) as model:
-        planned = await model.call(question("<request>r</request>", tools=[PLAN_TOOL], force="submit"))
-    assert [(use["name"], use["input"]) for use in planned.tool_uses] == [("submit", PLAN)]
+        planned = await model.call(plan_call("r", {"solo": [Card(worker="solo", instance="i")]}))
+    assert json.loads(planned.text)["tasks"][0]["worker"] == "solo"
 
 
 async def test_a_rule_may_look_for_words_in_the_system_prompt_or_in_the_last_turn() -> None:

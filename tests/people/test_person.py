@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 import pytest
+from model_replies import decided, wrote
 
 from actors.bus.memory import MemoryBus, MemoryServer, ProcessClock, VirtualClock
 from actors.dead_letter import dead_letters
@@ -13,7 +14,7 @@ from actors.people.inbox import ASKS, Inbox
 from actors.people.person import PersonProcess
 from actors.people.waits import OpenHandoff
 from actors.settings import Settings
-from actors.supervisor.prompts import worker_line
+from actors.supervisor.roles.plan_schema import worker_line
 from actors.supervisor.roster import read_cards
 from actors.supervisor.supervisor import Supervisor
 from actors.worker.definition import Worker
@@ -22,7 +23,7 @@ from protocol.controls import Cancel
 from protocol.errors import HandoffError, InvalidError
 from protocol.events import Event, Finished, Replanned
 from protocol.ids import RunId, new_run_id
-from protocol.messages import DEADLINE, Answer, Plan, Request, Result, Stop, Task, Usage
+from protocol.messages import DEADLINE, Answer, Plan, Request, Result, Stop, Task
 from protocol.subjects import TaskAddress
 
 SETTINGS = Settings(ack_wait_s=2.0, poll_s=1.0, heartbeat_s=1.0, card_ttl_s=3.0, deliveries=3)
@@ -38,13 +39,12 @@ class Planner:
 
     async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
         self.asked.append(str(call.turns[-1].content))
-        block: dict[str, Any] = {"type": "text", "text": "all"}
-        if call.force:
-            number = len(self.asked)
-            intent = f"read clause {number} of the contract"
-            task = {"id": f"t{number}", "worker": "counsel", "intent": intent, "success": "read"}
-            block = {"type": "tool_use", "id": "u", "name": call.force, "input": {"goal": "g", "tasks": [task]}}
-        return Reply(model="m", content=[block], stop_reason="end_turn", usage=Usage(model_calls=1))
+        if not call.format:
+            return wrote("all")
+        number = len(self.asked)
+        intent = f"read clause {number} of the contract"
+        task = {"id": f"t{number}", "worker": "counsel", "intent": intent, "success": "read"}
+        return decided({"goal": "g", "tasks": [task]})
 
     async def close(self) -> None:
         pass

@@ -12,6 +12,7 @@ from protocol.events import (
     Approved,
     Cancelled,
     Condensed,
+    Cut,
     Event,
     Expired,
     Finished,
@@ -23,6 +24,7 @@ from protocol.events import (
     Refined,
     ReplanFailed,
     Replanned,
+    Reported,
     Rerouted,
     Retrying,
     RunGivenBack,
@@ -167,6 +169,11 @@ EXAMPLES: dict[str, Message] = {
     "event-cancelled": Cancelled(reason="enough"),
     "event-expired": Expired(deadline=1_790_000_000.0),
     "event-synthesized": Synthesized(text="42", gaps=("x",), confidence=0.5, usage=USAGE, failed=""),
+    "event-synthesized-cut": Synthesized(text="42", usage=USAGE, cut="the text was cut off", model="m"),
+    "event-reported": Reported(
+        gaps=("x",), contradictions=ANSWER.contradictions, confidence=0.5, more=("y",), usage=USAGE, model="m"
+    ),
+    "event-cut": Cut(what="condensed", key="0a1b", task="t1+t2", reason="the text was cut off"),
     "event-approved": Approved(plan=PLAN, control=1),
     "event-approved-by": Approved(control=1, by="ada"),
     "event-plan_rejected-by": PlanRejected(faults=("no",), reviewed=True, by="ada"),

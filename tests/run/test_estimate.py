@@ -2,7 +2,7 @@ import pytest
 from run.folding import a_task
 
 from actors.model.price import price_usd
-from actors.run.estimate import PLANNER, SYNTHESIZER, Cost, own_estimate, planned_estimate
+from actors.run.estimate import PLANNER, REPORT, SYNTHESIZER, Cost, own_estimate, planned_estimate
 from actors.settings import Settings
 from actors.supervisor.pricing import Pricing, nobody_knows
 from actors.supervisor.roster import modelless
@@ -21,18 +21,18 @@ def cards(**models: str) -> dict[str, list[Card]]:
 
 def test_a_plan_is_measured_before_it_runs() -> None:
     found = planned_estimate(DIAMOND)
-    assert (found.tasks, found.critical_path, found.widest, found.model_calls) == (4, 3, 2, 6)
+    assert (found.tasks, found.critical_path, found.widest, found.model_calls) == (4, 3, 2, 7)
     assert (found.usd_low, found.usd_high) == (None, None)
 
 
 def test_a_plan_of_ones_own_needs_no_planner_and_perhaps_no_writer() -> None:
-    assert own_estimate(Request(), DIAMOND).model_calls == 5
+    assert own_estimate(Request(), DIAMOND).model_calls == 6
     assert own_estimate(Request(synthesis=False), DIAMOND).model_calls == 4
 
 
 def test_functions_and_persons_are_counted_as_tasks_and_not_as_model_calls() -> None:
     found = planned_estimate(DIAMOND, modelless={"w"})
-    assert (found.tasks, found.model_calls) == (4, 3), "the planner, c at v, and the synthesizer"
+    assert (found.tasks, found.model_calls) == (4, 4), "the planner, c at v, the synthesizer, and the report"
     assert own_estimate(Request(synthesis=False), DIAMOND, modelless={"w", "v"}).model_calls == 0
 
 
@@ -49,7 +49,13 @@ def test_the_card_tells_whether_a_worker_calls_a_model() -> None:
 
 
 def test_the_price_is_a_range_where_every_price_is_known() -> None:
-    costs = {"w": Cost(0.01, 0.1), "v": Cost(0.02, 0.3), PLANNER: Cost(1.0, 2.0), SYNTHESIZER: Cost(3.0, 4.0)}
+    costs = {
+        "w": Cost(0.01, 0.1),
+        "v": Cost(0.02, 0.3),
+        PLANNER: Cost(1.0, 2.0),
+        SYNTHESIZER: Cost(3.0, 3.0),
+        REPORT: Cost(0.0, 1.0),
+    }
     found = planned_estimate(DIAMOND, costs)
     assert (found.usd_low, found.usd_high) == (4.05, 6.6)
     del costs["v"]

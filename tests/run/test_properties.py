@@ -14,6 +14,7 @@ from actors.run.decisions import (
     CallPlanner,
     CallRefiner,
     CallReplanner,
+    CallReport,
     CallSynthesizer,
     Dispatch,
     Finish,
@@ -23,7 +24,7 @@ from actors.run.limits import Limits
 from actors.run.react import View
 from actors.run.state import RunState
 from protocol.controls import Approve, Cancel, Edit, Reject
-from protocol.events import Judged, Judging, Planned, Refined, ReplanFailed, Replanned, Started, Synthesized
+from protocol.events import Judged, Judging, Planned, Refined, ReplanFailed, Replanned, Reported, Started, Synthesized
 from protocol.messages import Answer, Budget, Contradiction, Fault, Handoff, Plan, Request, Result, Task, Usage
 
 RUN = "a" * 32
@@ -113,7 +114,10 @@ class World:
                         self.replan(reasons)
                         appended = True
                     case CallSynthesizer():
-                        self.take(Synthesized(text="all of it", contradictions=self.disputes))
+                        self.take(Synthesized(text="all of it"))
+                        appended = True
+                    case CallReport():
+                        self.take(Reported(contradictions=self.disputes))
                         appended = True
                     case CallJudge():
                         self.take(Judged(contradictions=self.disputes))

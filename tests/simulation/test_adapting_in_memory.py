@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from model_replies import decided, wrote
 from simulation.world import SEEDS, SETTINGS, World
 
 from actors.bus.memory import VirtualClock
@@ -26,11 +27,12 @@ from protocol.events import (
     Refined,
     ReplanFailed,
     Replanned,
+    Reported,
     Rerouted,
     Synthesized,
 )
 from protocol.ids import RunId
-from protocol.messages import Fault, Handoff, Request, Usage
+from protocol.messages import Fault, Handoff, Request
 
 TRYING = msgspec.structs.replace(SETTINGS, plan_tries=50)
 DISPUTE = {"contradictions": [{"tasks": ["p", "l"], "claim": "seven or eight"}], "confidence": 0.9}
@@ -93,11 +95,7 @@ class Roles:
         if self._is_known(call, text, self._world.log(call.run)):
             self.paid_again.append(f"{call.role} of {call.run}")
         await self._clock.sleep(self._luck.uniform(0.05, 1.5))
-        block: dict[str, Any] = {"type": "tool_use", "id": "u", "name": call.force or "report"}
-        content = [block | {"input": self._said(call, text)}]
-        if call.role == "synthesizer":
-            content.insert(0, {"type": "text", "text": "Seven or eight."})
-        return Reply(model="m", content=content, stop_reason="tool_use", usage=Usage(model_calls=1))
+        return wrote("Seven or eight.") if call.role == "synthesizer" else decided(self._said(call, text))
 
     async def close(self) -> None:
         pass
@@ -105,11 +103,12 @@ class Roles:
     def _said(self, call: Call, text: str) -> dict[str, Any]:
         match call.role:
             case "planner":
-                names = call.tools[0].schema["properties"]["tasks"]["items"]["properties"]["worker"]["enum"]
+                assert call.format is not None
+                names = call.format.schema["properties"]["tasks"]["items"]["properties"]["worker"]["enum"]
                 return self._plan(set(names), anew="<why>" in text)
             case "refiner":
                 return {"intent": "count the apples per crate"}
-            case "synthesizer":
+            case "report":
                 return DISPUTE
             case _:
                 return {"verdicts": [{"number": 1, "resolution": "eight, it is newer"}]}
@@ -132,6 +131,8 @@ class Roles:
                 return any(isinstance(event, Refined) for event in log)
             case "synthesizer":
                 return any(isinstance(event, Synthesized) for event in log)
+            case "report":
+                return any(isinstance(event, Reported) for event in log)
             case _:
                 return any(isinstance(event, Judged) for event in log)
 
@@ -182,7 +183,7 @@ def assert_adapted(world: World, run: str, *, reviewed: bool) -> None:
     answer = end.answer
     assert (answer.status, answer.gaps, answer.revisions) == ("complete", (), 2), log
     assert answer.contradictions[0].resolution == "eight, it is newer"
-    for kind in (Refined, Rerouted, Replanned, Synthesized, Judged):
+    for kind in (Refined, Rerouted, Replanned, Synthesized, Reported, Judged):
         assert sum(isinstance(event, kind) for event in log) == 1, kind
     assert sum(isinstance(event, Approved) for event in log) == reviewed
     assert sum(isinstance(event, PlanRejected) and event.reviewed for event in log) == reviewed

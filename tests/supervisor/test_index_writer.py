@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Callable
 
 import msgspec
 import pytest
+from model_replies import decided
 
 from actors.bus.memory import MemoryBus, MemoryServer, VirtualClock
 from actors.bus.memory.stream import Publication
@@ -20,7 +21,7 @@ from protocol import codec, streams, subjects
 from protocol.controls import Approve
 from protocol.errors import FullError
 from protocol.ids import new_run_id
-from protocol.messages import Card, Handoff, Plan, Request, RunEntry, Task, Usage
+from protocol.messages import Card, Handoff, Plan, Request, RunEntry, Task
 
 SETTINGS = Settings(ack_wait_s=2.0, poll_s=1.0, heartbeat_s=1.0, card_ttl_s=3.0)
 PLANNED = {"goal": "g", "tasks": [{"id": "a", "worker": "w", "intent": "count apples", "success": "counted"}]}
@@ -34,8 +35,7 @@ class Planner:
 
     async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
         await self._clock.sleep(3)
-        block = {"type": "tool_use", "id": "u", "name": call.force or "", "input": PLANNED}
-        return Reply(model="m", content=[block], stop_reason="tool_use", usage=Usage(model_calls=1))
+        return decided(PLANNED)
 
     async def close(self) -> None:
         pass

@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from time import gmtime, strftime
-from typing import Any
 
 import pytest
+from model_replies import decided, wrote
 
 from actors.bus.memory import MemoryBus, MemoryServer, VirtualClock
 from actors.client import Client
@@ -19,7 +19,7 @@ from protocol import codec, streams, subjects
 from protocol.controls import Approve, Reject
 from protocol.events import Event, Finished, Planned, Started, Waiting
 from protocol.ids import RunId, new_run_id
-from protocol.messages import Answer, Card, Handoff, Plan, Request, Result, Task, Usage
+from protocol.messages import Answer, Card, Handoff, Plan, Request, Result, Task
 from protocol.subjects import TaskAddress
 
 SETTINGS = Settings(ack_wait_s=2.0, poll_s=1.0, heartbeat_s=1.0, card_ttl_s=3.0, breaker_failures=10_000)
@@ -38,10 +38,7 @@ class SlowPlanner:
     async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
         self.calls += 1
         await self._clock.sleep(self.takes_s)
-        block: dict[str, Any] = {"type": "text", "text": "all"}
-        if call.force:
-            block = {"type": "tool_use", "id": "u", "name": call.force, "input": ONE}
-        return Reply(model="m", content=[block], stop_reason="end_turn", usage=Usage(model_calls=1))
+        return decided(ONE) if call.format else wrote("all")
 
     async def close(self) -> None:
         pass

@@ -3,14 +3,18 @@
 from collections.abc import Callable
 from typing import Any
 
+from model_replies import decided
 from run.folding import RUN, a_task, begun, handed_out, result_of
+from supervisor.role_kit import kit
 
 from actors.model.port import Call, Reply
+from actors.run.decisions import CallReplanner
 from actors.run.state import RunState
-from actors.settings import Settings
-from actors.supervisor.planner import Choice, planner_for
+from actors.supervisor.roles.planner import Planner
+from actors.supervisor.roles.replanner import Replanner
+from actors.supervisor.roles.role import Choice, Situation
 from protocol.events import Planned, PlanRejected, ReplanFailed, Replanned
-from protocol.messages import Card, Plan, Request, Usage
+from protocol.messages import Card, Plan, Request
 
 WORKERS = {"w": [Card(worker="w", instance="i")]}
 NEW = {"id": "ops", "worker": "w", "intent": "raise max_connections of the shop database", "success": "it is 100"}
@@ -23,8 +27,7 @@ class Says:
         self._plan = {"goal": "g", "tasks": list(tasks)}
 
     async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
-        block = {"type": "tool_use", "id": "u", "name": call.force, "input": self._plan}
-        return Reply(model="m", content=[block], stop_reason="tool_use", usage=Usage(model_calls=1))
+        return decided(self._plan)
 
     async def close(self) -> None:
         pass
@@ -41,8 +44,11 @@ def under_way() -> RunState:
 
 
 async def revised(*tasks: dict[str, Any]) -> Replanned | ReplanFailed:
-    planner = planner_for(Says(*tasks), Settings())
-    return await planner.replan(under_way(), Choice(workers=WORKERS), ("it is a setting",))
+    state = under_way()
+    situation = Situation(request=Request(id=RUN), state=state, now=103.0, choice=Choice(workers=WORKERS))
+    event = await Replanner(kit(Says(*tasks))).ask(CallReplanner(("it is a setting",)), situation)
+    assert isinstance(event, Replanned | ReplanFailed)
+    return event
 
 
 async def test_the_words_of_a_client_are_kept_as_they_are() -> None:
@@ -64,8 +70,10 @@ async def test_new_work_is_held_to_the_rules_of_a_planner() -> None:
 async def test_a_worker_whose_breaker_is_open_is_not_called_unknown() -> None:
     choice = Choice(workers=WORKERS, shunned=frozenset({"shaky"}))
     task = NEW | {"worker": "shaky", "fallback": "ghost"}
-    planner = planner_for(Says(task), Settings())
-    for event in (await planner.replan(under_way(), choice, ("x",)), await planner.plan(Request(text="t"), choice, ())):
+    roles = kit(Says(task))
+    situation = Situation(request=Request(id=RUN, text="t"), state=under_way(), now=103.0, choice=choice)
+    replanned = await Replanner(roles).ask(CallReplanner(("x",)), situation)
+    for event in (replanned, await Planner(roles).plan(situation, ())):
         assert isinstance(event, ReplanFailed | PlanRejected)
         shaky, ghost = event.faults
         assert "'shaky'" in shaky

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from model_replies import decided
 
 from actors.bus.memory import MemoryBus, MemoryServer, VirtualClock
 from actors.bus.port import Stored
@@ -23,7 +24,7 @@ from protocol.controls import Approve
 from protocol.errors import BusError, InvalidError, UndecodableError, UnreachableError
 from protocol.events import Event, Finished, Planned, RunGivenBack, Started, Waiting
 from protocol.ids import new_run_id
-from protocol.messages import Answer, Handoff, Plan, Request, RunEntry, SupervisorCard, Task, Usage
+from protocol.messages import Answer, Handoff, Plan, Request, RunEntry, SupervisorCard, Task
 
 SETTINGS = Settings(
     ack_wait_s=2.0, poll_s=1.0, heartbeat_s=1.0, card_ttl_s=3.0, grace_s=0.2, deliveries=10, review_s=3600.0
@@ -43,9 +44,7 @@ class Planner:
     async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
         self.calls += 1
         await self._clock.sleep(self.takes_s)
-        plan = json.loads(codec.encode(PLAN))
-        block: dict[str, Any] = {"type": "tool_use", "id": "u", "name": call.force, "input": plan}
-        return Reply(model="m", content=[block], stop_reason="tool_use", usage=Usage(model_calls=1))
+        return decided(json.loads(codec.encode(PLAN)))
 
     async def close(self) -> None:
         pass

@@ -1,7 +1,6 @@
 """Supervision that adapts, through the real SDK against the scripted model, on real processes."""
 
 import asyncio
-import json
 from typing import Any
 
 from actor_processes import Stage, until
@@ -41,10 +40,10 @@ async def events(stage: Stage, kind: type[Any]) -> list[Any]:
     return [entry.message for entry in past if isinstance(entry.message, kind)]
 
 
-async def test_a_planner_that_sends_a_cycle_then_a_ghost_then_a_good_plan(stage: Stage) -> None:
+async def test_a_planner_that_sends_a_cycle_then_a_vague_plan_then_a_good_plan(stage: Stage) -> None:
     circle = plan(ECHO | {"depends_on": ["f"]}, ECHO | {"id": "f", "depends_on": ["e"]})
-    ghost = plan(ECHO | {"worker": "ghost"})
-    rules = [{"role": "planner", "plan": p, "times": 1} for p in (circle, ghost, plan(ECHO))]
+    vague = plan(ECHO | {"intent": "analyze the data"})
+    rules = [{"role": "planner", "plan": p, "times": 1} for p in (circle, vague, plan(ECHO))]
     await stage.model({"rules": rules})
     await stage.worker("echo")
     await stage.supervisor()
@@ -52,18 +51,14 @@ async def test_a_planner_that_sends_a_cycle_then_a_ghost_then_a_good_plan(stage:
     assert answer.status == "complete"
     refusals = await events(stage, PlanRejected)
     assert "circle" in refusals[0].faults[0]
-    assert "no such worker" in refusals[1].faults[0]
+    assert "vague" in refusals[1].faults[0]
 
 
 async def test_planners_that_never_send_a_plan_end_in_a_clear_failure(stage: Stage) -> None:
     many = plan(*(ECHO | {"id": f"t{n}"} for n in range(500)))
     vague = plan(ECHO | {"intent": "analyze the data"}, ECHO | {"id": "f", "success": ""})
     bad: list[dict[str, Any]] = [
-        {"text": "I would first think about it."},
-        {"tool_use": [{"name": "other_tool", "input": {}}]},
         {"plan": many},
-        {"text": ""},
-        {"plan": {"tasks": "none"}},
         {"plan": plan()},
         {"plan": vague},
     ]
@@ -81,21 +76,13 @@ async def test_planners_that_never_send_a_plan_end_in_a_clear_failure(stage: Sta
     assert "success criterion" in answer.text
 
 
-async def test_a_plan_as_json_in_the_text_is_taken(stage: Stage) -> None:
-    text = f"Here it is:\n```json\n{json.dumps(plan(ECHO))}\n```"
-    await stage.model({"rules": [{"role": "planner", "text": text}]})
-    await stage.worker("echo")
-    await stage.supervisor()
-    assert (await answered(stage)).status == "complete"
-
-
 async def test_what_nobody_can_do_is_said_with_who_could_do_what(stage: Stage) -> None:
     await stage.model({"rules": [{"role": "planner", "plan": {"tasks": [], "cannot": "It asks for a haircut."}}]})
     await stage.worker("echo")
     await stage.supervisor()
     answer = await answered(stage, "Cut my hair")
     assert answer.status == "failed"
-    assert answer.text.startswith("Nobody here can do this: It asks for a haircut.")
+    assert "It asks for a haircut." in answer.text
     assert "echo: Repeats." in answer.text
 
 
@@ -189,7 +176,8 @@ async def test_contradictions_are_judged_and_stay_visible(stage: Stage) -> None:
     rules = [
         {"role": "planner", "plan": two},
         {"contains": "<disputed>", "tool_use": [{"name": "submit_verdicts", "input": verdicts}]},
-        {"role": "synthesizer", "text": "Ada.", "tool_use": [{"name": "report", "input": report}]},
+        {"role": "synthesizer", "text": "Ada."},
+        {"role": "report", "tool_use": [{"name": "report", "input": report}]},
     ]
     await stage.model({"rules": rules})
     await stage.worker("echo")
@@ -209,7 +197,8 @@ DISPUTE = {"contradictions": [{"tasks": ["e", "f"], "claim": "Ada comes or goes"
 async def test_a_worker_called_judge_decides_and_its_verdict_survives_the_supervisor(stage: Stage) -> None:
     rules = [
         {"role": "planner", "plan": TWO},
-        {"role": "synthesizer", "text": "Ada.", "tool_use": [{"name": "report", "input": DISPUTE}]},
+        {"role": "synthesizer", "text": "Ada."},
+        {"role": "report", "tool_use": [{"name": "report", "input": DISPUTE}]},
     ]
     await stage.model({"rules": rules})
     await stage.worker("echo", "judge")
@@ -241,7 +230,7 @@ async def test_a_plan_of_ones_own_runs_with_model_workers_and_synthesis_where_no
     own = Plan(tasks=(Task(id="r", worker="reader", intent="read page 3"),))
     answer = await answered(stage, "What does page 3 say?", plan=own)
     assert (answer.status, answer.text) == ("complete", "It is 21.")
-    assert [line["role"] for line in stage.asked()] == ["worker", "worker", "synthesizer"]
+    assert [line["role"] for line in stage.asked()] == ["worker", "worker", "synthesizer", "report"]
     assert (await answered(stage, "What does page 4 say?")).status == "failed"
 
 
@@ -360,7 +349,7 @@ async def test_a_plan_is_priced_before_it_runs_by_the_models_that_will_do_it(sta
         planned = (await stage.stored(run, Planned)).message
         assert isinstance(planned, Planned)
         assert planned.estimate is not None
-        assert (planned.estimate.tasks, planned.estimate.model_calls) == (2, 3)
+        assert (planned.estimate.tasks, planned.estimate.model_calls) == (2, 4)
         found.append(planned.estimate)
         await run.cancel()
     paid, unknown, free = found

@@ -82,7 +82,8 @@ async def test_the_synthesizer_may_ask_for_more_work_once(stage: Stage) -> None:
     rules = [
         {"contains": "<why>", **planned(hello, a_task("bob", "echo", "say what Bob says"))},
         planned(hello),
-        {"role": "synthesizer", "text": "Hello.", "tool_use": [report]},
+        {"role": "synthesizer", "text": "Hello."},
+        {"role": "report", "tool_use": [report]},
     ]
     await stage.model({"rules": rules})
     await stage.worker("echo")
@@ -99,7 +100,7 @@ async def test_results_too_long_for_one_reading_are_condensed_in_rounds(stage: S
     tasks = [a_task(f"t{n}", "echo", f"say number {n}: " + "x" * 180) for n in range(6)]
     rules = [
         planned(*tasks),
-        {"contains": "Make these results shorter", "text": "Short."},
+        {"contains": "You make results of specialist workers shorter", "text": "Short."},
         {"role": "synthesizer", "text": "All six."},
     ]
     await stage.model({"rules": rules})

@@ -143,7 +143,8 @@ async def test_all_that_a_supervisor_thinks_of_is_told_live_as_in_the_record(sta
         {"role": "planner", "plan": {"tasks": [echo, picky, other]}},
         {"contains": "<error>", "tool_use": [submitted]},
         {"contains": "<disputed>", "tool_use": [{"name": "submit_verdicts", "input": verdicts}]},
-        {"role": "synthesizer", "text": "Ada.", "tool_use": [{"name": "report", "input": report}]},
+        {"role": "synthesizer", "text": "Ada."},
+        {"role": "report", "tool_use": [{"name": "report", "input": report}]},
     ]
     await stage.model({"rules": rules})
     watched(stage, jaeger)

@@ -44,6 +44,7 @@ def plan(asked: Asked) -> Spoken:
         "strategy": "merge",
         "instruction": f"Answer the request: {shortened(text, 300)}",
         "rationale": _rationale(drafts),
+        "cannot": "",
     }
     return tool_turn([ToolCall(tool.name if tool else "plan", _fitted(found, schema))])
 
@@ -78,6 +79,7 @@ def _tasks(drafts: Sequence[Draft], request: str, asked: Asked, told: Refusal) -
             "intent": _intent(one, request, wordy=told.wordy or len(words(one.clause)) < 4),
             "success": _success(one, request),
             "depends_on": [ids[before] for before in one.after],
+            "optional": [],
         }
         for at, one in enumerate(drafts)
     ]

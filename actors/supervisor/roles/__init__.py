@@ -1,0 +1,1 @@
+"""Roles of a supervisor: what it asks a model, one module and one prompt file for each role."""
