@@ -16,6 +16,7 @@ VOCABULARY = {
     "actors.clock",
     "actors.server_time",
     "actors.lease",
+    "actors.setting_rules",
     "actors.settings",
     "actors.artifacts",
     "actors.by_reference",

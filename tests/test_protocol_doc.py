@@ -17,7 +17,8 @@ from waiting import LIMIT_S
 
 from actors import dead_letter
 from actors.bus.jetstream import wire
-from actors.settings import GIB, Settings
+from actors.setting_rules import GIB
+from actors.settings import Settings
 from protocol import codec, controls, events, ids, messages, references, steps, streams, subjects
 from protocol.messages import Message
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.settings import ENVIRONMENT, HARMLESS, MAY_BE_ZERO, ConfigFile, Settings, read_settings
+from actors.setting_rules import ENVIRONMENT, HARMLESS, MAY_BE_ZERO
+from actors.settings import ConfigFile, Settings, read_settings
 from protocol.errors import InvalidError
 
 PAGE = (Path(__file__).parent.parent / "docs" / "SETTINGS.md").read_text()

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from actors.model.failure import ACCOUNT_KINDS, account_sentence
 from actors.model.port import Call, Turn
 from actors.settings import Settings
 from observability.logger import get_logger
@@ -10,16 +11,6 @@ from protocol.errors import ModelError
 
 CHECK_S = 4.0
 """How long the answer is waited for; a provider that is slow at the moment does not keep the team from starting."""
-
-ADVICE = "`handoff doctor` checks key and address."
-SENTENCES = {
-    "authentication_error": "The model provider refuses the key: {why}. Set ANTHROPIC_API_KEY to a valid key, or unset "
-    "it to use the offline model.",
-    "billing_error": "The account of the key has no credit: {why}. Add credit in the provider's console.",
-    "permission_error": "The key has no access to {model}: {why}. Set HANDOFF_MODEL_PLANNER to another model.",
-    "not_found_error": "The provider has no model {model}: {why}. Set HANDOFF_MODEL_PLANNER to one that it has.",
-    "unreachable": "The model cannot be reached: {why}. Check ANTHROPIC_BASE_URL and that the server runs.",
-}
 
 log = get_logger()
 
@@ -46,16 +37,15 @@ async def check_model(settings: Settings) -> None:
     except TimeoutError:
         log.warning("model.check_timed_out", seconds=CHECK_S)
     except ModelError as error:
-        if sentence := _sentence(error, settings):
-            raise ModelError(error.kind, f"{sentence} {ADVICE}", retryable=False) from error
+        if _keeps_from_starting(error, settings):
+            sentence = account_sentence(error, settings.model_planner)
+            raise ModelError(error.kind, sentence, retryable=False) from error
         log.info("model.check_ignored", kind=error.kind, error=redacted(str(error)))
     finally:
         await model.close()
 
 
-def _sentence(error: ModelError, settings: Settings) -> str:
-    """What to tell the user; empty if the team may start all the same."""
+def _keeps_from_starting(error: ModelError, settings: Settings) -> bool:
     if error.kind == "not_found_error" and settings.anthropic_base_url:
-        return ""
-    why = redacted(str(error)).rstrip(".")
-    return SENTENCES.get(error.kind, "").format(why=why, model=settings.model_planner)
+        return False  # the server may not know `count_tokens`
+    return error.kind == "unreachable" or error.kind in ACCOUNT_KINDS

@@ -11,7 +11,8 @@ from pathlib import Path
 import msgspec
 
 from actors.launcher.home import Home, privacy_fault
-from actors.settings import TRUST, ConfigFile
+from actors.setting_rules import TRUST
+from actors.settings import ConfigFile
 from protocol.errors import InvalidError
 
 MAX_BYTES = 1_000_000

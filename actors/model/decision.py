@@ -6,6 +6,7 @@ from typing import Any, Literal
 import msgspec
 
 from actors.model.ending import ending_of, refusal_of, sendable
+from actors.model.failure import ACCOUNT_KINDS, account_sentence
 from actors.model.port import Format, Reply, ToolSpec, Turn
 from actors.model.profiles import Profile
 from actors.model.role_model import Ask, Extra, RoleModel
@@ -15,7 +16,7 @@ from observability.redaction import redacted
 from protocol.errors import ModelError
 from protocol.messages import Usage
 
-Kind = Literal["", "failed", "refused", "cut", "prose"]
+Kind = Literal["", "failed", "final", "refused", "cut", "prose"]
 Schema = dict[str, Any]
 
 MOST_CALLS = 10
@@ -36,7 +37,8 @@ _AGAIN = "\n\nYour last reply was not the JSON object that was asked for."
 class Decided(msgspec.Struct, frozen=True, kw_only=True):
     """The object, or the reason why there is none. `kind` tells the reasons apart.
 
-    `prose` means that every reply was text without the object. `said` is the beginning of the last reply.
+    `final`: key, credit, access or address is wrong. `prose`: every reply was text without the object. `said` is the
+    beginning of the last reply.
     """
 
     found: dict[str, Any] | None = None
@@ -81,6 +83,8 @@ class _Decision:
                 if self._goes_on_after(error, way):
                     continue
                 self._usage += Usage(model_calls=1)
+                if error.kind in ACCOUNT_KINDS or (error.kind == "unreachable" and not error.retryable):
+                    return self._failed("final", account_sentence(error, self._model.name))
                 return self._failed("failed", f"the model gave no answer: {error}")
             self._usage += reply.usage
             self._said = reply.text[:LONGEST_QUOTE]

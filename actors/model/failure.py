@@ -3,6 +3,7 @@
 import email.utils
 from collections.abc import Mapping
 
+from observability.redaction import redacted
 from protocol.errors import ModelError
 
 _KINDS = {
@@ -28,6 +29,19 @@ NO_CREDIT = "credit balance is too low"
 FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 16.0
 
+ACCOUNT_KINDS = frozenset({"authentication_error", "billing_error", "permission_error", "not_found_error"})
+"""Key, credit, access or model name is wrong: nothing helps but a person."""
+
+_SENTENCES = {
+    "authentication_error": "The model provider refuses the key: {why}. Set ANTHROPIC_API_KEY to a valid key, or unset "
+    "it to use the offline model.",
+    "billing_error": "The account of the key cannot pay: {why}. Add credit, or raise the spend limit.",
+    "permission_error": "The key has no access to {model}: {why}. Choose another model in the settings.",
+    "not_found_error": "The provider has no model {model}: {why}. Choose another model in the settings.",
+    "unreachable": "The model cannot be reached: {why}. Check ANTHROPIC_BASE_URL and that the server runs.",
+}
+_DOCTOR = " `handoff doctor` checks key and address."
+
 NO_HEADERS: Mapping[str, str] = {}
 
 
@@ -47,6 +61,13 @@ def status_failure(
         retryable=told == "true" if told in ("true", "false") else passing,
         retry_after_s=retry_after(headers, now),
     )
+
+
+def account_sentence(error: ModelError, model: str) -> str:
+    """What to tell a person about an error that only a person can mend."""
+    why = redacted(str(error)).rstrip(".")
+    sentence = _SENTENCES.get(error.kind)
+    return sentence.format(why=why, model=model) + _DOCTOR if sentence else why
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:

@@ -3,6 +3,7 @@
 import msgspec
 
 from actors.model.ending import Ending, ending_of, refusal_of, sendable
+from actors.model.failure import account_sentence
 from actors.model.port import Reply, Turn
 from actors.model.profiles import Profile
 from actors.model.role_model import Ask, Extra, RoleModel
@@ -53,7 +54,7 @@ class _Text:
                 reply = await self._model.send(self._ask, extra, self._profile)
             except ModelError as error:
                 self._usage += Usage(model_calls=1)
-                return self._ended(str(error))
+                return self._ended(account_sentence(error, self._model.name))
             self._usage += reply.usage
             if (outcome := self._read(reply)) is not None:
                 return outcome

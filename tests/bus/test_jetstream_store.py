@@ -9,7 +9,8 @@ import nats
 import pytest
 
 from actors.bus.jetstream import JetStreamBus, connect, reader
-from actors.settings import GIB, Settings
+from actors.setting_rules import GIB
+from actors.settings import Settings
 from protocol import streams, subjects
 from protocol.errors import BusError
 from tests.bus.contract_store import SMALL, StoreContract

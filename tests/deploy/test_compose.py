@@ -11,7 +11,8 @@ from deploy.files import ACTORS, CLUSTER, COMPOSE, NODES, OURS, ROOT, SERVICES, 
 from opentelemetry.sdk import environment_variables as otel
 
 from actors import teams
-from actors.settings import ENVIRONMENT, Settings
+from actors.setting_rules import ENVIRONMENT
+from actors.settings import Settings
 from observability import metrics
 
 METRICS = "HANDOFF_METRICS_PORT"

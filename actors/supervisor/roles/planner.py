@@ -49,10 +49,12 @@ class Planner(PlanningRole[CallPlanner]):
         return self._planned(decided, plan, workers)
 
     def _without_object(self, decided: Decided, request: Request, workers: Workers) -> Planned | PlanRejected:
-        """A refusal and a lack of room are final: asking the same again leads to the same."""
+        """A refusal, a lack of room and a wrong key are final: asking the same again leads to the same."""
         if decided.kind == "prose":
             plan, reason = single_task_plan(request, workers)
             return self._planned(decided, plan, workers, reason)
+        if decided.kind == "final":
+            return _rejected(decided, [decided.fault], hopeless=True)
         fault = f"there is no plan: {decided.fault}"
         return _rejected(decided, [fault], hopeless=decided.kind in ("refused", "cut"))
 
