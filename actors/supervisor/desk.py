@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+from collections import Counter
 from dataclasses import dataclass, field
 
 import msgspec
@@ -28,7 +29,9 @@ from actors.supervisor.roles.role import Choice
 from actors.supervisor.roster import Roster, modelless
 from observability import span_ids
 from observability.context import traceparent
+from observability.logger import get_logger
 from protocol import codec, streams, subjects
+from protocol.errors import BusError
 from protocol.events import Approved, Event, GaveUp, Rerouted, Started, Waiting
 from protocol.ids import RunId
 from protocol.messages import Answer, Artifact, Handoff, Plan, Request, Result, Stop
@@ -42,6 +45,8 @@ LONGEST_HEADER = 256
 MOST_OUTPUT_BYTES = 16_000_000
 """How much of long outputs a supervisor reads to put them into one answer; beyond, they are named as artifacts."""
 CUT = " [cut: the whole is in the artifact]"
+
+log = get_logger()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +67,7 @@ class Desk:
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     _fallbacks: dict[str, str | None] = field(default_factory=dict[str, str | None])
     _views: list[View] = field(default_factory=lambda: [View()])
+    _not_begun: Counter[int] = field(default_factory=Counter[int])
 
     @property
     def view(self) -> View:
@@ -178,7 +184,22 @@ class Desk:
     async def note_success(self, message: Entry) -> None:
         """A task was completed: what was counted against its worker is forgotten."""
         if isinstance(message, Result) and message.status == "completed" and self.breakers.is_known(message.worker):
-            await self.breakers.succeeded(message.worker)
+            try:
+                await self.breakers.succeeded(message.worker)
+            except BusError as error:
+                log.warning("breaker.not_written", worker=message.worker, error=str(error))
+
+    def count_not_begun(self, request_seq: int) -> int:
+        """How often this process failed to take the run of a request at all, this time included."""
+        self._not_begun[request_seq] += 1
+        return self._not_begun[request_seq]
+
+    async def note_failure(self, worker: str) -> None:
+        """A task failed by the fault of its worker. A breaker that cannot be written costs no run."""
+        try:
+            await self.breakers.failed(worker)
+        except BusError as error:
+            log.warning("breaker.not_written", worker=worker, error=str(error))
 
     def failed_worker(self, state: RunState, event: Event) -> str:
         """The worker against which this event counts as a failure; empty if it counts against none."""

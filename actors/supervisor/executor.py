@@ -142,7 +142,7 @@ class Executor:
         # These depend on which workers are alive, which is not in the state: another supervisor may decide otherwise.
         await self.append(event, wait=isinstance(event, Judging | Rerouted | GaveUp))
         if failed:
-            await self._desk.breakers.failed(failed)
+            await self._desk.note_failure(failed)
         if isinstance(event, Cancelled | Expired):
             await self._desk.stop_work(self._request.id)
         return True

@@ -207,7 +207,7 @@ class LiveRun:
             await self._finish_index(self.answer)
             return Ack(sure=True)
         if not self._journal.holds:
-            raise error
+            return self._verdict_before_taking(error)
         journal = Journal(self._desk.bus, self._request.id, self._lease, self._desk.clock)
         lost = _past(await journal.past()).lost
         vain = isinstance(error, HandoffError) and not error.retryable
@@ -216,13 +216,24 @@ class LiveRun:
         log.error("run.broken", run=self._request.id, trace=trace_of(error))
         return await self._end_as_failed(redacted(broken_reason(lost, error))[:LONGEST])
 
+    def _verdict_before_taking(self, error: Exception) -> Verdict:
+        """Let a request come again whose run could not be taken; after many failures here it is dead-lettered."""
+        failures = self._desk.count_not_begun(self._lease.delivery.message.seq)
+        if failures < self._desk.settings.deliveries:
+            raise error
+        log.error("request.never_begun", run=self._request.id, failures=failures, trace=trace_of(error))
+        return Refuse(redacted(broken_reason(failures, error))[:LONGEST])
+
     async def _end_as_failed(self, reason: str) -> Verdict:
         """End the run by its request alone: folding its messages, or deciding about them, may be what fails."""
         answer = failed_answer(self._request, reason)
         await self._journal.append(Finished(answer=answer))
         self._executor.answer = answer
-        await self._finish_index(answer)
-        await self._desk.stop_work(self._request.id)
+        try:
+            await self._finish_index(answer)
+            await self._desk.stop_work(self._request.id)
+        except BusError as error:  # the end is stored: the request is refused all the same
+            log.warning("run.end_not_announced", run=self._request.id, error=str(error))
         log.error("run.ended_as_failed", run=self._request.id, reason=reason)
         return Refuse(reason)
 

@@ -193,6 +193,20 @@ async def test_a_run_that_breaks_the_supervisor_ends_as_failed_with_the_reason(
     assert codec.decode(entry.data, RunEntry).status == "failed"
 
 
+async def test_a_request_that_breaks_the_supervisor_before_it_takes_the_run_becomes_a_dead_letter(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("a fault in reading the past")
+
+    monkeypatch.setattr("actors.supervisor.live_run.check_past", broken)
+    world.supervise()
+    await world.ask(plan=None, text="count")
+    await world.until(lambda: world.server.stream(streams.DEAD).read(">", 0), within_s=3_600.0)
+    assert world.kinds() == []
+    assert await world.requests() == 0
+
+
 async def test_an_error_that_trying_again_cannot_change_ends_the_run_at_once(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -128,7 +128,7 @@ async def test_at_the_deadline_what_there_is_becomes_one_text(stage: Stage) -> N
 
 async def test_what_words_cannot_cure_is_tried_again_in_the_same_words_after_a_rest(stage: Stage) -> None:
     rules = [
-        {"role": "worker", "status": 529, "error": "overloaded_error", "times": 1},
+        {"role": "worker", "status": 500, "error": "api_error", "times": 1},
         {"role": "worker", "text": "Page one says 7."},
         {"role": "synthesizer", "text": "7."},
     ]

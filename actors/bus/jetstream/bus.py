@@ -28,7 +28,7 @@ from actors.server_time import ServerTime
 from actors.settings import Settings
 from observability.logger import get_logger
 from protocol import streams, subjects
-from protocol.errors import BusError, TooLargeError
+from protocol.errors import BusError, HandoffError, TooLargeError
 from protocol.streams import Queue
 
 CLOSE_S = 2
@@ -84,7 +84,7 @@ class JetStreamBus:
                 self._pulls = {pull for pull in self._pulls if not pull.stopped}
                 for pull in self._pulls:
                     await pull.renew()
-            except (BusError, nats.errors.Error) as error:
+            except (HandoffError, nats.errors.Error) as error:
                 log.warning("bus.not_ready", error=str(error) or type(error).__name__)
                 await asyncio.sleep(0.25)
             else:
@@ -260,7 +260,7 @@ class JetStreamBus:
                 await self._restorer.restore()
                 await self._client.request(subject, data, timeout=ASK_S, headers=headers)
         except nats.errors.Error as error:
-            log.debug("card.unsure", subject=subject, error=str(error) or type(error).__name__)
+            raise BusError(f"writing {subject} failed: {error or type(error).__name__}") from error
 
     async def _ask_time(self) -> None:
         """Ask the server once for its time. Without an answer, the first message with a stored time tells it."""

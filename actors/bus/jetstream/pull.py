@@ -19,7 +19,7 @@ from actors.bus.jetstream.pulse import Pulse
 from actors.bus.port import Delivery
 from actors.server_time import ServerTime
 from observability.logger import get_logger
-from protocol.errors import BusError
+from protocol.errors import HandoffError
 from protocol.streams import Queue
 
 MAX_EXPIRY_S = 10.0
@@ -212,7 +212,7 @@ class JetStreamPull:
         while self._client.is_connected and not self._stopped:
             try:
                 await self._assure(self._queue)
-            except (BusError, nats.errors.Error) as error:
+            except (HandoffError, nats.errors.Error) as error:
                 log.warning("queue.not_ready", queue=self._queue.name, error=str(error) or type(error).__name__)
                 await asyncio.sleep(PAUSE_S)
             else:
