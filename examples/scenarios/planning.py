@@ -46,9 +46,9 @@ async def _config_issue(stage: Stage) -> Facts:
 
 async def _bad_plans(stage: Stage) -> Facts:
     one, two = a_task("a", "north", "Count the bikes sold", "b"), a_task("b", "south", "Count the bikes sold", "a")
-    circle, ghost = planned(one, two), planned(a_task("a", "ghost", "Count the bikes sold in the north"))
+    circle, vague = planned(one, two), planned(a_task("a", "north", "analyze the data"))
     good = planned(a_task("a", "north", "Count the bikes sold in the north"))
-    await stage.model([{"role": "planner", "plan": plan, "times": 1} for plan in (circle, ghost, good)])
+    await stage.model([{"role": "planner", "plan": plan, "times": 1} for plan in (circle, vague, good)])
     await stage.worker("north", "south")
     await stage.supervisor()
     run = await stage.ask(Request(text="How many bikes were sold in the north?", synthesis=False))
@@ -105,10 +105,11 @@ SCENARIOS = (
     ),
     Scenario(
         "bad-plans",
-        story="The planner hands in a circle, then a ghost worker, then a good plan.",
+        story="The planner hands in a circle, then a vague plan, then a good plan.",
         expected={
             "refused first": "the tasks wait for each other in a circle: a → b → a",
-            "refused second": "task 'a' is for 'ghost', and there is no such worker (known: north, south)",
+            "refused second": "task 'a' is vague ('analyze the data'): it names nothing specific: say what, of what, "
+            "and for which period or place",
             "status": "complete",
             "text": "north sold 7 bikes",
             "planner asked": 3,
