@@ -5,7 +5,7 @@ from collections import Counter
 from examples.scenarios.planning import a_task, planned
 from examples.scenarios.scenario import Scenario
 from examples.scenarios.stage import Facts, Rule, Stage, answer_of, kill, messages, until
-from protocol.events import Planned, Synthesized
+from protocol.events import Planned, Reported, Synthesized
 from protocol.messages import Budget, Plan, Request, Result, Task
 from protocol.steps import ModelCalled
 
@@ -89,7 +89,7 @@ async def _provider(stage: Stage) -> Facts:
     answer = await answer_of(run)
     log, past = stage.log(), await messages(run)
     paid = Counter(line["key"] for line in log if line["event"] == "answered" and line["status"] == 200)
-    kept = sum(isinstance(message, Planned | ModelCalled | Synthesized) for message in past)
+    kept = sum(isinstance(message, Planned | ModelCalled | Synthesized | Reported) for message in past)
     return {
         "status": answer.status,
         "text": answer.text,
@@ -136,7 +136,7 @@ SCENARIOS = (
             "text": "See page two.",
             "refused": "429, 529",
             "cut off": 3,
-            "paid and stored": "4 and 4",
+            "paid and stored": "5 and 5",
             "paid twice": 0,
         },
         play=_provider,

@@ -101,13 +101,13 @@ SCENARIOS = (
     Scenario(
         "contradiction",
         story="Two workers contradict each other; the judge, a role on a model, decides with a reason.",
-        expected={**_COMMON, "judged by": "a role", "models asked": 3},
+        expected={**_COMMON, "judged by": "a role", "models asked": 4},
         play=_contradiction,
     ),
     Scenario(
         "judge-worker",
         story="The same in a team that has a worker called judge: it is asked, and no model.",
-        expected={**_COMMON, "judged by": "a worker", "models asked": 2},
+        expected={**_COMMON, "judged by": "a worker", "models asked": 3},
         play=_judge_worker,
     ),
     Scenario(

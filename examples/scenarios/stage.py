@@ -93,8 +93,8 @@ class Stage:
         return process
 
     async def ask(self, request: Request) -> Run:
-        """Put a request onto the bus."""
-        return await self.client.submit(request)
+        """Put a request onto the bus; the supervisor of the scenario may not have announced itself yet."""
+        return await self.client.submit(request, check_served=False)
 
     async def stored(self, run: Run, kind: type[Any], count: int = 1) -> None:
         """Wait until so many messages of a kind are stored of a run."""
