@@ -66,14 +66,14 @@ class ModelOptions(TypedDict):
 def model(settings: Settings, options: ModelOptions) -> int:
     """Be the offline model."""
     from actors.model_server.scripted import Script
-    from actors.model_server.serve import offline_server, strict
+    from actors.model_server.serve import offline_server
 
     server = offline_server(
         host=options["host"],
         port=options["port"],
         script=options["script"] or Script(delay_s=settings.offline_delay_s),
         log=options["requests"],
-        policy=strict(options["profile"]) if options["profile"] else None,
+        profile=options["profile"],
     )
     return _run("model", settings, lambda stop: _serve_model(server, stop))
 

@@ -1,7 +1,7 @@
 """The HTTP side of the offline model: the Messages API, its errors, and what may go wrong on purpose."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -16,22 +16,24 @@ from actors.model_server import reply
 from actors.model_server.api_error import KINDS, ApiError, error_body
 from actors.model_server.checks.limits import input_tokens
 from actors.model_server.format_requests import as_prose, as_text, role_of
-from actors.model_server.intake import Incoming, Policy, admit, admit_leniently, known_profile
+from actors.model_server.intake import Incoming, admit, known_profile
 from actors.model_server.model_info import model_info
-from actors.model_server.offline import NAME, turn
+from actors.model_server.offline import NAME
 from actors.model_server.offline.request import Asked
 from actors.model_server.offline.turn import Spoken
+from actors.model_server.profiles import Profile
 from actors.model_server.prompt_cache import PromptCache
 from actors.model_server.reaction import Mishap, React
 from actors.model_server.request_log import Entry, RequestLog
 from actors.model_server.sse import error_event, events
 
-LENIENT = Policy()
 
+def create_app(react: React, log: RequestLog, cache: PromptCache, profile: Profile | None = None) -> Starlette:
+    """The application that checks every request and answers it with what `react` makes of it.
 
-def create_app(react: React, log: RequestLog, cache: PromptCache, policy: Policy = LENIENT) -> Starlette:
-    """The application that answers every request with what `react` makes of it, as strictly as the policy says."""
-    server = _Server(react, log, cache, policy)
+    The profile holds for every request; without one, the model that a request names tells its profile.
+    """
+    server = _Server(react, log, cache, profile)
     routes = [
         Route("/v1/messages", server.messages, methods=["POST"]),
         Route("/v1/messages/count_tokens", server.count, methods=["POST"]),
@@ -45,19 +47,20 @@ def create_app(react: React, log: RequestLog, cache: PromptCache, policy: Policy
 class _Server:
     """The routes of the Messages API."""
 
-    def __init__(self, react: React, log: RequestLog, cache: PromptCache, policy: Policy) -> None:
+    def __init__(self, react: React, log: RequestLog, cache: PromptCache, profile: Profile | None) -> None:
         self._react = react
         self._log = log
         self._cache = cache
-        self._policy = policy
+        self._profile = profile
 
     async def messages(self, request: Request) -> Response:
         """Answer a conversation."""
         raw = await request.body()
         try:
-            asked, answer = self._admit(raw, request)
+            incoming = admit(raw, request.headers, self._profile)
         except ApiError as error:
             return _error(error, self._log.refused(error.status, error.message))
+        asked = incoming.asked
         entry = self._log.asked(asked, role_of(asked))
         reaction = self._react(asked)
         mishap = reaction.mishap
@@ -68,7 +71,7 @@ class _Server:
             self._log.ended(entry, "answered", mishap.status)
             return _error(_made_to_fail(mishap), entry, mishap.error)
         try:
-            message = answer(reaction.spoken)
+            message = self._write(reaction.spoken, incoming)
         except ApiError as error:
             self._log.ended(entry, "answered", error.status)
             return _error(error, entry)
@@ -78,31 +81,20 @@ class _Server:
         """Count the tokens of a request, which gets the same checks as a conversation."""
         raw = await request.body()
         try:
-            if self._policy.strict:
-                found = admit(raw, request.headers, self._policy, counting=True)
-                return _json({"input_tokens": input_tokens(found.body, found.profile)})
-            asked, _ = admit_leniently(raw, counting=True)
+            found = admit(raw, request.headers, self._profile, counting=True)
         except ApiError as error:
             return _error(error)
-        return _json({"input_tokens": turn.input_tokens(asked)})
+        return _json({"input_tokens": input_tokens(found.body, found.profile)})
 
     async def model(self, request: Request) -> Response:
         """Describe a model."""
         name = str(request.path_params["model"])
-        if self._policy.profile is not None and not self._policy.profile.checks_requests:
+        if self._profile is not None and not self._profile.checks_requests:
             raise ApiError(404, "Not Found")
-        return _json(model_info(name, self._policy.profile or known_profile(name)))
-
-    def _admit(self, raw: bytes, request: Request) -> tuple[Asked, Callable[[Spoken], dict[str, Any]]]:
-        """The request as the rules see it, and how an answer to it is written."""
-        if not self._policy.strict:
-            asked, body = admit_leniently(raw)
-            return asked, lambda spoken: turn.message(as_text(spoken, body), asked, self._cache.count(asked))
-        incoming = admit(raw, request.headers, self._policy)
-        return incoming.asked, lambda spoken: self._write(spoken, incoming)
+        return _json(model_info(name, self._profile or known_profile(name)))
 
     def _write(self, spoken: Spoken, incoming: Incoming) -> dict[str, Any]:
-        counted = self._cache.count_request(incoming.body, incoming.profile)
+        counted = self._cache.count(incoming.body, incoming.profile)
         said = as_text(spoken, incoming.body) if incoming.profile.formats else as_prose(spoken, incoming.body)
         return reply.message(said, incoming, counted)
 

@@ -11,15 +11,8 @@ from actors.model_server.checks.limits import LARGEST_BODY
 from actors.model_server.checks.validation import fault
 from actors.model_server.conversation import Body
 from actors.model_server.format_requests import for_rules
-from actors.model_server.offline.request import Asked, RequestError, read_request
+from actors.model_server.offline.request import Asked
 from actors.model_server.profiles import Profile, profile_of_model
-
-
-class Policy(msgspec.Struct, frozen=True, kw_only=True):
-    """How strict the server is. A `profile` holds for every request; without one the model of each request tells it."""
-
-    strict: bool = False
-    profile: Profile | None = None
 
 
 class Incoming(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,27 +33,16 @@ def read_body(raw: bytes) -> dict[str, Any]:
         raise ApiError(400, str(error) or type(error).__name__) from error
 
 
-def admit(raw: bytes, headers: Mapping[str, str], policy: Policy, *, counting: bool = False) -> Incoming:
-    """The request after every check that the model of its profile makes."""
-    forced = policy.profile
+def admit(raw: bytes, headers: Mapping[str, str], forced: Profile | None, *, counting: bool = False) -> Incoming:
+    """The request after every check that its model makes: that of the forced profile, else the one that it names."""
     if forced is None or forced.checks_requests:
         check_headers(headers)
     body = read_body(raw)
-    profile = forced or known_profile(str(body.get("model", "")))
+    profile = forced or known_profile(_model_of(body))
     betas = [beta.strip() for beta in headers.get("anthropic-beta", "").split(",")]
     if found := fault(body, profile, counting=counting, betas=betas):
         raise ApiError(400, found)
     return Incoming(body=body, asked=_for_rules(body), profile=profile)
-
-
-def admit_leniently(raw: bytes, *, counting: bool = False) -> tuple[Asked, Body]:
-    """The request after the few checks that are left where the server is not strict."""
-    body = read_body(raw)
-    try:
-        found = _for_rules(body) if body.get("output_config") else None
-        return found or read_request(raw, counting=counting), body
-    except RequestError as error:
-        raise ApiError(400, str(error)) from error
 
 
 def known_profile(model: str) -> Profile:
@@ -69,6 +51,17 @@ def known_profile(model: str) -> Profile:
     if found is None:
         raise ApiError(404, f"model: {model}")
     return found
+
+
+def _model_of(body: Body) -> str:
+    if "model" not in body:
+        raise ApiError(400, "model: Field required")
+    name = body["model"]
+    if not isinstance(name, str):
+        raise ApiError(400, "model: Input should be a valid string")
+    if not name:
+        raise ApiError(400, "model: String should have at least 1 character")
+    return name
 
 
 def _for_rules(body: Body) -> Asked:

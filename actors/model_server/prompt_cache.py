@@ -6,22 +6,18 @@ last use. The order is tools, system prompt, messages: a change in one of them l
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import msgspec
 
 from actors.clock import Clock
 from actors.model_server.checks.schemas import format_of
 from actors.model_server.checks.thinking import effort_of
-from actors.model_server.conversation import Body, dict_of, list_of, plain, system_blocks, turns_of
-from actors.model_server.offline.request import Asked, Block
+from actors.model_server.conversation import Block, Body, dict_of, list_of, plain, system_blocks, turns_of
 from actors.model_server.profiles import Profile
 
-LEAST_TOKENS = 1024
 KEPT_S = 300.0
 KEPT_LONG_S = 3600.0
 MOST_KEPT = 10_000
-CHARACTERS_PER_TOKEN = 4
 LOOKBACK_BLOCKS = 20
 
 
@@ -48,17 +44,12 @@ class PromptCache:
         self._clock = clock
         self._until: dict[str, float] = {}
 
-    def count(self, asked: Asked) -> Counted:
-        """Look up a request that came to a server without profiles, and keep what it marks."""
-        pieces = ((place, block, _kept_s(block.get("cache_control"))) for place, block in _blocks(asked))
-        return self._count(list(_beginnings(asked.model, pieces, CHARACTERS_PER_TOKEN)), LEAST_TOKENS)
-
-    def count_request(self, body: Body, profile: Profile) -> Counted:
+    def count(self, body: Body, profile: Profile) -> Counted:
         """Look a request up by the rules of its model, and keep what it marks."""
         if not profile.cache_least_tokens or not profile.checks_requests:
             return Counted()
         start = msgspec.json.encode([body.get("model"), format_of(body)], order="deterministic").decode()
-        found = list(_beginnings(start, _request_blocks(body, profile), profile.characters_per_token))
+        found = list(_beginnings(start, _blocks(body, profile), profile.characters_per_token))
         return self._count(found, profile.cache_least_tokens)
 
     def _count(self, beginnings: list[Beginning], least: int) -> Counted:
@@ -99,20 +90,7 @@ def _beginnings(start: str, pieces: Iterable[tuple[str, Block, float]], per_toke
         yield Beginning(hashed.hexdigest(), int(size / per_token), kept_s)
 
 
-def _blocks(asked: Asked) -> Iterator[tuple[str, Block]]:
-    """All blocks in the order in which the API reads them: tools, system prompt, messages."""
-    for tool in asked.tools:
-        described: dict[str, Any] = msgspec.to_builtins(tool)
-        yield "tool", described
-    system = [{"type": "text", "text": asked.system}] if isinstance(asked.system, str) else asked.system
-    for block in system:
-        yield "system", block
-    for at, message in enumerate(asked.messages):
-        for block in message.blocks:
-            yield f"{at} {message.role}", block
-
-
-def _request_blocks(body: Body, profile: Profile) -> Iterator[tuple[str, Block, float]]:
+def _blocks(body: Body, profile: Profile) -> Iterator[tuple[str, Block, float]]:
     """All blocks with their marks. The messages are lost if the choice of tools, the effort or the thinking changes."""
     for tool in map(dict_of, list_of(body.get("tools"))):
         yield "tool", tool, _kept_s(tool.get("cache_control"))

@@ -10,6 +10,7 @@ from actors.model_server.checks.binding import last_thinking
 from actors.model_server.checks.limits import input_tokens, tokens_of
 from actors.model_server.checks.schemas import format_of
 from actors.model_server.checks.thinking import effort_of
+from actors.model_server.checks.tools import server_tools
 from actors.model_server.conversation import Block, Body, dict_of, list_of, system_blocks, turns_of
 from actors.model_server.intake import Incoming
 from actors.model_server.offline.turn import Spoken
@@ -49,8 +50,10 @@ def message(spoken: Spoken, incoming: Incoming, counted: Counted) -> dict[str, A
     if left <= 0 or cut or len(calls) < len(parts.calls):
         stop = limit
     visible: list[Block] = ([{"type": "text", "text": text}] if text else []) + calls
-    content = _thinking_blocks(parts.thoughts, incoming) + (visible if left > 0 else [])
+    content = _thinking_blocks(parts.thoughts, incoming) + _late_results(body) + (visible if left > 0 else [])
     stop = spoken.stop_reason or stop or ("tool_use" if calls else "end_turn")
+    if stop == "pause_turn":
+        content += _unfinished_call(incoming)
     spent = min(room, parts.thinking_tokens + tokens_of(msgspec.json.encode(visible).decode(), profile))
     return {
         "id": f"msg_{_short_hash(incoming.asked.key)}",
@@ -115,6 +118,25 @@ def _thinking_blocks(thoughts: tuple[str, ...], incoming: Incoming) -> list[Bloc
         blocks.append({"type": "thinking", "thinking": thought, "signature": signature})
         last = digest(signature)
     return blocks
+
+
+def _unfinished_call(incoming: Incoming) -> list[Block]:
+    """The call of a tool of the provider in which the turn was paused, if the request offers one."""
+    offered = [str(tool.get("name")) for _, tool in server_tools(incoming.body)]
+    ident = f"srvtoolu_{_short_hash(incoming.asked.key)}"
+    return [{"type": "server_tool_use", "id": ident, "name": offered[0], "input": {}}] if offered else []
+
+
+def _late_results(body: Body) -> list[Block]:
+    """The results of the calls in which the last turn was paused."""
+    turns = turns_of(body)
+    last = turns[-1].blocks if turns and turns[-1].role == "assistant" else []
+    answered = {block.get("tool_use_id") for block in last}
+    return [
+        {"type": f"{block['name']}_tool_result", "tool_use_id": block["id"], "content": []}
+        for block in last
+        if block.get("type") == "server_tool_use" and block["id"] not in answered
+    ]
 
 
 def _room(body: Body, profile: Profile) -> tuple[int, str]:

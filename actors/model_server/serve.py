@@ -8,7 +8,6 @@ from pathlib import Path
 from actors.clock import SystemClock
 from actors.listening import listening
 from actors.model_server.http_app import create_app
-from actors.model_server.intake import Policy
 from actors.model_server.profiles import PROFILES, Profile
 from actors.model_server.prompt_cache import PromptCache
 from actors.model_server.request_log import RequestLog
@@ -16,8 +15,6 @@ from actors.model_server.scripted import Script, Scripted, read_script
 from protocol.errors import InvalidError
 
 LOOPBACK = "127.0.0.1"
-STRICT = False
-"""Whether a server is strict if its caller does not say. It becomes True once our client sends no refused request."""
 
 
 @asynccontextmanager
@@ -27,17 +24,18 @@ async def offline_server(
     port: int = 0,
     script: Path | Script | None = None,
     log: Path | None = None,
-    policy: Policy | None = None,
+    profile: str | Profile = "",
 ) -> AsyncGenerator[str]:
     """The offline model, for as long as the block lasts; the value is its base URL. Port 0 takes a free one.
 
-    The policy says how strict it is: see `strict`. Without one, `STRICT` decides.
+    It checks every request as the model of the profile does; without a profile, as the model that the request names.
     """
     rules = await asyncio.to_thread(read_script, script) if isinstance(script, Path) else script or Script()
+    forced = profile_named(profile) if isinstance(profile, str) else profile
     requests = RequestLog(log)
     try:
         async with listening(
-            create_app(Scripted(rules).react, requests, PromptCache(SystemClock()), policy or Policy(strict=STRICT)),
+            create_app(Scripted(rules).react, requests, PromptCache(SystemClock()), forced),
             host,
             port,
         ) as url:
@@ -46,13 +44,11 @@ async def offline_server(
         requests.close()
 
 
-def strict(profile: str | Profile = "") -> Policy:
-    """The policy of a server that checks every request, by one profile or by the model that each request names."""
-    if not isinstance(profile, str):
-        return Policy(strict=True, profile=profile)
-    if profile and profile not in PROFILES:
-        raise InvalidError([f"no model profile is named '{profile}': choose one of {', '.join(PROFILES)}"])
-    return Policy(strict=True, profile=PROFILES[profile] if profile else None)
+def profile_named(name: str) -> Profile | None:
+    """The profile of that name, None without a name; InvalidError if there is none."""
+    if name and name not in PROFILES:
+        raise InvalidError([f"no model profile is named '{name}': choose one of {', '.join(PROFILES)}"])
+    return PROFILES[name] if name else None
 
 
 async def serve(*, host: str, port: int, script: Path | None, log: Path | None, ready: Callable[[str], None]) -> None:

@@ -36,7 +36,11 @@ def _block_events(index: int, block: dict[str, Any]) -> Iterator[bytes]:
     if block["type"] == "thinking":
         yield from _thinking_events(index, block)
         return
-    if block["type"] == "tool_use":
+    if block["type"].endswith("_tool_result"):
+        yield event("content_block_start", index=index, content_block=block)
+        yield event("content_block_stop", index=index)
+        return
+    if block["type"] in ("tool_use", "server_tool_use"):
         kind, field, whole = "input_json_delta", "partial_json", msgspec.json.encode(block["input"]).decode()
         yield event("content_block_start", index=index, content_block={**block, "input": {}})
     else:

@@ -15,7 +15,7 @@ from actors.launcher.roles import model_for
 from actors.model_server.serve import offline_server
 from actors.settings import Settings
 
-QUESTION = msgspec.structs.replace(question("Who are you?"), model="any")
+QUESTION = msgspec.structs.replace(question("Who are you?"), model="claude-haiku-5-5")
 
 
 async def test_actors_without_a_key_ask_the_offline_model_that_is_running(tmp_path: Path) -> None:

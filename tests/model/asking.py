@@ -36,7 +36,7 @@ class QuickClock:
 
 
 def endpoint(url: str, *, retries: int = 4, timeout_s: float = 10.0, patience_s: float = 60.0) -> Endpoint:
-    return Endpoint(base_url=url, model="test-model", timeout_s=timeout_s, retries=retries, patience_s=patience_s)
+    return Endpoint(base_url=url, model="claude-haiku-5-5", timeout_s=timeout_s, retries=retries, patience_s=patience_s)
 
 
 @asynccontextmanager

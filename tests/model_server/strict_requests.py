@@ -11,7 +11,7 @@ from anthropic.types import Message
 from actors.model_server.checks.validation import fault
 from actors.model_server.profiles import PROFILES, Profile
 from actors.model_server.scripted import Rule, Script
-from actors.model_server.serve import offline_server, strict
+from actors.model_server.serve import offline_server
 
 Json = dict[str, Any]
 
@@ -69,7 +69,7 @@ def refusal(profile: str | Profile, *, counting: bool = False, betas: Collection
 async def server(*rules: Rule, profile: str | Profile = "") -> AsyncGenerator[anthropic.AsyncAnthropic]:
     """A client of a strict server that answers by these rules, else by the offline rules."""
     async with (
-        offline_server(script=Script(rules=list(rules)), policy=strict(profile)) as url,
+        offline_server(script=Script(rules=list(rules)), profile=profile) as url,
         anthropic.AsyncAnthropic(api_key="any", base_url=url, max_retries=0) as client,
     ):
         yield client

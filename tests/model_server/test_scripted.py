@@ -137,7 +137,7 @@ async def test_every_request_is_noted_when_it_comes_and_when_it_is_over(tmp_path
         (3, "cut", 200),
     ]
     assert found[0]["role"] == "worker"
-    assert found[0]["model"] == "test-model"
+    assert found[0]["model"] == "claude-haiku-5-5"
     assert found[0]["last"] == "<task>one</task>"
     assert found[0]["turns"] == 1
     assert found[0]["time"] <= found[1]["time"]

@@ -11,10 +11,9 @@ from actors.model.profiles import PROFILES as OURS
 from actors.model_server.api_keys import ACCOUNTS
 from actors.model_server.checks.limits import LARGEST_BODY
 from actors.model_server.checks.tools import FORCED
-from actors.model_server.intake import Policy
 from actors.model_server.profiles import PROFILES, profile_of_model
-from actors.model_server.scripted import Rule, Script
-from actors.model_server.serve import offline_server, strict
+from actors.model_server.scripted import Rule
+from actors.model_server.serve import offline_server, profile_named
 from protocol.errors import InvalidError
 from tests.model_server.strict_requests import CHECKED, MODELS, TOOL, create, request, server
 
@@ -47,7 +46,7 @@ async def count(client: anthropic.AsyncAnthropic) -> None:
 
 
 async def test_a_request_needs_a_key_and_a_version() -> None:
-    async with offline_server(policy=strict()) as url, httpx2.AsyncClient(base_url=url) as http:
+    async with offline_server() as url, httpx2.AsyncClient(base_url=url) as http:
         keyless = await http.post("/v1/messages", json=request(), headers={"anthropic-version": "2023-06-01"})
         unversioned = await http.post("/v1/messages", json=request(), headers={"x-api-key": "any"})
         good = await http.post("/v1/messages", json=request(), headers=HEADERS)
@@ -56,14 +55,14 @@ async def test_a_request_needs_a_key_and_a_version() -> None:
 
 
 async def test_a_body_of_more_than_32_mb_is_too_large() -> None:
-    async with offline_server(policy=strict()) as url, httpx2.AsyncClient(base_url=url, timeout=60) as http:
+    async with offline_server() as url, httpx2.AsyncClient(base_url=url, timeout=60) as http:
         response = await http.post("/v1/messages", content=b" " * (LARGEST_BODY + 1), headers=HEADERS)
     assert (response.status_code, response.json()["error"]["type"]) == (413, "request_too_large")
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff", b"[" * 20_000, b'{"model": "claude-sonnet-5-5"}', b"{}"])
 async def test_a_body_that_is_no_request_is_refused(body: bytes) -> None:
-    async with offline_server(policy=strict("sonnet-5-5")) as url, httpx2.AsyncClient(base_url=url) as http:
+    async with offline_server(profile="sonnet-5-5") as url, httpx2.AsyncClient(base_url=url) as http:
         for path in ("/v1/messages", "/v1/messages/count_tokens"):
             response = await http.post(path, content=body, headers=HEADERS)
             assert (response.status_code, response.json()["error"]["type"]) == (400, "invalid_request_error")
@@ -93,7 +92,7 @@ async def test_the_model_of_a_request_tells_its_profile_and_a_named_profile_hold
 async def test_a_refused_request_is_in_the_log_with_the_sentence(tmp_path: Path) -> None:
     log = tmp_path / "log"
     async with (
-        offline_server(policy=strict(), log=log) as url,
+        offline_server(log=log) as url,
         anthropic.AsyncAnthropic(api_key="any", base_url=url, max_retries=0) as client,
     ):
         with pytest.raises(anthropic.BadRequestError):
@@ -114,19 +113,15 @@ async def test_a_script_gives_an_error_its_documented_type(status: int, kind: st
     assert caught.value.response.headers["retry-after"] == "3"
 
 
-async def test_a_server_that_is_not_strict_takes_any_model_and_any_key() -> None:
-    script = Script(rules=[Rule(text="a")])
-    async with (
-        offline_server(script=script, policy=Policy(strict=False)) as url,
-        anthropic.AsyncAnthropic(api_key="wrong-key", base_url=url, max_retries=0) as client,
-    ):
-        message = await create(client, model="any")
-    assert [block.type for block in message.content][-1] == "text"
+async def test_the_unknown_server_takes_any_model_and_any_key() -> None:
+    async with server(Rule(text="a"), profile="unknown") as client:
+        message = await create(client.with_options(api_key="wrong-key"), model="any")
+    assert [block.type for block in message.content] == ["text"]
 
 
 def test_a_profile_that_does_not_exist_is_an_error_that_names_the_others() -> None:
     with pytest.raises(InvalidError, match="sonnet-5-5"):
-        strict("gpt")
+        profile_named("gpt")
 
 
 @pytest.mark.parametrize("profile", CHECKED)

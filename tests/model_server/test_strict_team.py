@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from actors import teams
-from actors.model_server.serve import strict
 from actors.settings import Settings
 from tests.model.asking import lines
 from tests.teams.sample_runs import at_work, ran
@@ -18,7 +17,7 @@ from tests.teams.sample_runs import at_work, ran
 async def test_a_planned_run_makes_no_request_that_the_model_refuses(profile: str, tmp_path: Path) -> None:
     team, log = teams.find("support"), tmp_path / "log"
     settings = Settings(team=team.name, grace_s=0.2, outbox=str(tmp_path / "outbox"))
-    async with at_work(team, settings, policy=strict(profile), log=log) as client:
+    async with at_work(team, settings, profile=profile, log=log) as client:
         run = await ran(client, team.samples[0])
     assert run.answer.status == "complete"
     assert run.tools

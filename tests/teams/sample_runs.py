@@ -11,7 +11,6 @@ from waiting import LIMIT_S
 from actors.bus.memory import MemoryBus, MemoryServer
 from actors.client import Client
 from actors.clock import SystemClock
-from actors.model_server.intake import Policy
 from actors.model_server.serve import offline_server
 from actors.record import Recorded
 from actors.settings import Settings
@@ -58,13 +57,13 @@ class Ran(NamedTuple):
 
 @asynccontextmanager
 async def at_work(
-    team: Team, settings: Settings, *, policy: Policy | None = None, log: Path | None = None
+    team: Team, settings: Settings, *, profile: str = "", log: Path | None = None
 ) -> AsyncGenerator[Client]:
-    """All actors of a team on a bus in memory. The policy says how strict the model is, `log` holds its requests."""
+    """All actors of a team on a bus in memory. The model is that of the profile; `log` holds its requests."""
     clock = SystemClock()
     server, stop = MemoryServer(settings, clock), asyncio.Event()
     async with (
-        offline_server(policy=policy, log=log) as url,
+        offline_server(profile=profile, log=log) as url,
         asking(url) as model,
         Client(MemoryBus(server, "c"), settings=settings) as client,
         asyncio.TaskGroup() as group,

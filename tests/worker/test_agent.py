@@ -78,10 +78,11 @@ async def test_each_worker_asks_the_model_it_names_and_else_the_one_of_the_setti
 
 
 async def test_a_paused_turn_is_sent_back_and_gone_on_with() -> None:
+    searcher = Worker("searcher", summary="Searches.", prompt="You search.", server_tools=["web_search"])
     result = await result_of(
-        READER, Rule(turns=1, text="I read. ", stop_reason="pause_turn"), Rule(turns=2, text="It rains.")
+        searcher, Rule(turns=1, text="I search. ", stop_reason="pause_turn"), Rule(turns=2, text="It rains.")
     )
-    assert (result.status, result.output) == ("completed", "I read. It rains.")
+    assert (result.status, result.output) == ("completed", "I search. It rains.")
 
 
 async def test_an_answer_over_the_limit_of_tokens_is_gone_on_with() -> None:

@@ -12,7 +12,7 @@ from at_work import RUN, SETTINGS, Desk, use
 from actors.bus.memory import MemoryBus, MemoryServer
 from actors.clock import SystemClock
 from actors.model.port import Block, Call, Turn
-from actors.model_server.serve import offline_server, strict
+from actors.model_server.serve import offline_server
 from actors.tools.tool import tool
 from actors.worker.allowance import asked_tokens
 from actors.worker.definition import Worker
@@ -196,7 +196,7 @@ async def test_the_strict_server_takes_files_and_tools_of_the_provider_through_t
     paused = msgspec.structs.replace(call, turns=[*call.turns, Turn(role="assistant", content=[search])])
     async with (
         asyncio.timeout(60),
-        offline_server(policy=strict(profile), log=tmp_path / "log") as url,
+        offline_server(profile=profile, log=tmp_path / "log") as url,
         asking(url) as model,
     ):
         assert (await model.call(call)).text

@@ -24,6 +24,12 @@ def custom_tools(body: Body) -> list[tuple[int, dict[str, Any]]]:
     return [(at, tool) for at, tool in tools if tool.get("type") in (None, "custom")]
 
 
+def server_tools(body: Body) -> list[tuple[int, dict[str, Any]]]:
+    """The tools that run at the provider, with their places."""
+    own = {at for at, _ in custom_tools(body)}
+    return [(at, tool) for at, tool in enumerate(map(dict_of, list_of(body.get("tools")))) if at not in own]
+
+
 def faults(body: Body, profile: Profile) -> Iterator[str]:
     """What is wrong with the tools and the choice between them."""
     names = [str(dict_of(tool).get("name")) for tool in list_of(body.get("tools"))]
