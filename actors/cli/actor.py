@@ -37,7 +37,7 @@ def worker(place: Place, names: tuple[str, ...], data: Path | None) -> int:
 @click.option("--port", type=int, default=0, help="Where to listen; a free port without it.")
 @click.option("--script", type=click.Path(path_type=Path), help="Answer by this script before the rules.")
 @click.option("--requests", type=click.Path(path_type=Path), help="Write every request to this file.")
-@click.option("--profile", default="", help="Play this model, whatever is asked for: sonnet-5-5, haiku-5-5, unknown ...")
+@click.option("--profile", default="", help="Play this model for every request: sonnet-5-5, haiku-5-5, unknown ...")
 @placed
 def model(place: Place, **options: Unpack[roles.ModelOptions]) -> int:
     """Be the offline model: a local server that speaks the Messages API. Prints its address."""

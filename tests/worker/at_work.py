@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 from waiting import LIMIT_S
@@ -10,7 +10,7 @@ from waiting import LIMIT_S
 from actors.bus.memory import MemoryBus, MemoryServer
 from actors.by_reference import whole
 from actors.clock import SystemClock
-from actors.model.port import Block, Call, Reply
+from actors.model.port import Block, Call, Model, Reply
 from actors.settings import Settings
 from actors.worker.definition import Worker
 from actors.worker.process import WorkerProcess
@@ -66,6 +66,12 @@ class Done(NamedTuple):
         return msgspec.json.encode(self.calls[-1].turns[-1].content).decode()
 
 
+class CallingModel(Model, Protocol):
+    """A model that keeps its calls."""
+
+    calls: list[Call]
+
+
 class Desk:
     """One bus and one task for a worker; `before` are steps that an earlier instance has stored."""
 
@@ -94,7 +100,7 @@ class Desk:
         """Hand the task out, let a worker do it with a model that says these turns, and look at what is stored."""
         return await self.do_with(SaidModel(turns), before)
 
-    async def do_with(self, model: SaidModel, before: Sequence[Step] = ()) -> Done:
+    async def do_with(self, model: CallingModel, before: Sequence[Step] = ()) -> Done:
         """The same with a model of the test's own."""
         for step in before:
             await self._bus.publish(self.address.steps, codec.encode(step))
