@@ -36,7 +36,7 @@ soak: $(VENV)/.ready-dev ## the simulation with new seeds, for ten minutes or AR
 	@PYTHONHASHSEED=0 $(BIN)/python tests/simulation/soak.py $(ARGS)
 
 mutants: $(VENV)/.ready-dev ## plant deliberate bugs one after the other, which tests must find; one kind of them: ARGS="outbox"
-	@$(BIN)/python tests/mutants/run.py $(ARGS)
+	@$(BIN)/python tests/mutants/plant.py $(ARGS)
 
 bench: $(VENV)/.ready-dev ## figures, each beside a thin JetStream round trip in the same run
 	@$(BIN)/python -m benchmarks $(ARGS)

@@ -41,7 +41,7 @@ def test_a_plan_can_be_looked_at_kept_and_run_on_data_of_ones_own(home: Path, tm
     (tmp_path / "data" / "moon.md").write_text("# The moon\n\nThe moon landing of 1969 was called Apollo 11.\n")
     planned = handoff(home, "plan", "What was the moon landing called?", "--json")
     assert planned.code == 0
-    assert "at least 3 model calls · at no cost" in planned.err
+    assert "at least 4 model calls · at no cost" in planned.err
     (tmp_path / "plan.json").write_text(planned.out)
     ended = handoff(home, "ask", "--plan", "plan.json", "--data", "data", "--no-synthesis", "--json")
     assert ended.code == 0

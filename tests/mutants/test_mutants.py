@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from mutants.catalogue import MUTANTS
 from mutants.mutant import Mutant, MutantError, mutated
-from mutants.run import ROOT
+from mutants.plant import ROOT
 
 EACH = pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 

@@ -32,7 +32,7 @@ async def test_a_bare_text_published_by_any_client_becomes_a_run(stage: Stage) -
     assert ack.stream == "HANDOFF_REQUESTS"
     await until(lambda: any(event["type"] == "finished" for event in events))
     await nc.close()
-    assert [event["type"] for event in events] == ["started", "planned", "synthesized", "finished"]
+    assert [event["type"] for event in events] == ["started", "planned", "synthesized", "reported", "finished"]
     answer = events[-1]["answer"]
     assert answer["status"] == "complete"
     assert answer["text"] == "It said hello."
