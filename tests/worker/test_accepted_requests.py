@@ -1,7 +1,7 @@
 """Whatever happens in a task, the provider accepts every request of the worker, also of one that takes over."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -10,16 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.clock import SystemClock
-from actors.model.port import Call, Reply
-from actors.model.wire import content_of, wire_of
-from actors.model_server import reply
-from actors.model_server.checks.limits import input_tokens
-from actors.model_server.checks.validation import fault
-from actors.model_server.format_requests import for_rules
-from actors.model_server.intake import Incoming
 from actors.model_server.offline.turn import Spoken, ToolCall
 from actors.model_server.profiles import PROFILES, Profile
-from actors.model_server.prompt_cache import Counted
 from actors.settings import Settings
 from actors.tools.server import ToolServer
 from actors.tools.tool import Tool, tool
@@ -28,8 +20,7 @@ from actors.toolservers.naming import public_name
 from actors.toolservers.offer import Offer, taken
 from actors.toolservers.toolbox import lent
 from actors.worker.definition import Worker
-from protocol.errors import ModelError
-from protocol.messages import Usage
+from tests.model.checked_model import CheckedModel
 from tests.worker.at_work import SETTINGS, Desk
 
 MODELS = ("sonnet-5-5", "haiku-5-5", "opus-5-5", "sonnet-4-6")
@@ -38,45 +29,6 @@ LONG_PAGE = 5
 OUTPUTS = ("", " ", "short", "\x00\x01", "größer ", "word " * 4_000, "𝄞" * 3_000)
 ARGUMENTS: list[dict[str, Any]] = [{}, {"page": 5}, {"page": 6}, {"items": []}, {"items": "x"}]
 TEXTS = ("", "  ", "Short.", "One. Two. Three. Four. Five.", "a long text " * 300, '{"json": true}')
-
-
-class CheckedModel:
-    """Answers as the strict server does, with real signatures, and notes what that server would refuse."""
-
-    def __init__(self, profile: Profile, replies: Sequence[Spoken]) -> None:
-        self.calls: list[Call] = []
-        self.refused: list[str] = []
-        self._profile = profile
-        self._replies = list(replies)
-
-    async def call(self, call: Call, *, said: Callable[[str], None] | None = None, ready: object = None) -> Reply:
-        self.calls.append(call)
-        body = self._checked(wire_of(call, ""), counting=False)
-        spoken = self._replies.pop(0) if self._replies else Spoken(text="done")
-        if not call.server_tools and spoken.stop_reason == "pause_turn":
-            spoken = Spoken(text="done")  # only a turn with tools of the provider is ever paused
-        told = reply.message(spoken, Incoming(body=body, asked=for_rules(body), profile=self._profile), Counted())
-        return Reply(
-            model=call.model,
-            content=content_of(msgspec.json.decode(msgspec.json.encode(told["content"]))),
-            stop_reason=told["stop_reason"],
-            usage=Usage(model_calls=1, output_tokens=told["usage"]["output_tokens"]),
-        )
-
-    async def count(self, call: Call) -> int:
-        body = wire_of(call, "")
-        del body["max_tokens"]
-        return input_tokens(self._checked(body, counting=True), self._profile)
-
-    async def close(self) -> None:
-        pass
-
-    def _checked(self, asked: dict[str, Any], *, counting: bool) -> dict[str, Any]:
-        body = msgspec.json.decode(msgspec.json.encode(asked))
-        if found := fault(body, self._profile, counting=counting):
-            self.refused.append(found)
-            raise ModelError("invalid_request_error", found, retryable=False)
-        return body
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
