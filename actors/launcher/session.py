@@ -138,17 +138,10 @@ class Session:
     async def start_team(self, crew: Crew) -> Fleet:
         """Start the team as processes of their own, and wait until all of them are there.
 
-        Meanwhile the model provider is asked, free of charge, whether it takes the key: ModelError if not.
+        First the model provider is asked, free of charge, whether it takes the key: ModelError if not, and nothing is
+        started.
         """
-        try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(check_model(self.settings))
-                starting = group.create_task(self._start_fleet(crew))
-        except* HandoffError as group_of_errors:
-            raise group_of_errors.exceptions[0] from None
-        return starting.result()
-
-    async def _start_fleet(self, crew: Crew) -> Fleet:
+        await check_model(self.settings)
         team = find_team(self.settings)
         require_server_tools(team.workers, self.settings.model_worker)
         fleet = self.fleet = await self._stack.enter_async_context(Fleet(logs=self._logs, on_event=self._on_event))
