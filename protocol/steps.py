@@ -77,12 +77,14 @@ class ToolCalled(Message, frozen=True, kw_only=True, tag="tool_called", tag_fiel
 class CutResult(Message, frozen=True, kw_only=True):
     """A tool result of which the model reads only the first `keep` characters from now on.
 
-    `turn` is the number, from 1, of the model's turn that made the `call`.
+    `turn` is the number, from 1, of the model's turn that made the `call`. The model reads the line `note` behind
+    these characters.
     """
 
     turn: int
     call: str
     keep: int
+    note: str = ""
 
 
 class ContextCut(Message, frozen=True, kw_only=True, tag="context_cut", tag_field="type"):

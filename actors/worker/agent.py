@@ -25,6 +25,7 @@ from actors.worker.moves import (
     CUT_OFF,
     EMPTY,
     MAX_LOSSES,
+    NO_OUTPUT,
     AskModel,
     CallTools,
     Done,
@@ -216,7 +217,12 @@ class Agent:
         limit = (tool.output_limit if tool else None) or self._settings.tool_output
         text, artifact = await kept_within(self._bus, f"{key}.output", output, limit, self._settings.message_bytes)
         return ToolCalled(
-            call=use["id"], tool=use["name"], output=text, failed=failed, seconds=seconds, artifact=artifact
+            call=use["id"],
+            tool=use["name"],
+            output=text or NO_OUTPUT,
+            failed=failed,
+            seconds=seconds,
+            artifact=artifact,
         )
 
     async def _call_tool(self, tool: Tool | None, use: Block, logbook: Logbook, key: CallKey) -> tuple[str, bool]:

@@ -6,9 +6,11 @@ a worker that takes over, begins with the same bytes.
 
 from collections.abc import Awaitable, Callable, Sequence
 
+import msgspec
+
 from actors.model.port import Call
 from actors.worker.allowance import asked_tokens, characters_a_token
-from actors.worker.moves import reply_of
+from actors.worker.moves import cut_note, reply_of
 from protocol.steps import ContextCut, CutResult, ModelCalled, Step, ToolCalled
 
 NEAR = 0.5
@@ -22,6 +24,18 @@ Build = Callable[[Sequence[Step]], Call]
 """Makes the next call of the task from its Steps."""
 
 FITS = ContextCut(results=())
+
+
+class _ReadResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool result of `size` characters, of which the model reads `read`."""
+
+    turn: int
+    call: str
+    size: int
+    read: int
+
+    def cut_to(self, keep: int) -> CutResult:
+        return CutResult(turn=self.turn, call=self.call, keep=keep, note=cut_note(keep, self.size))
 
 
 async def cut_to_fit(
@@ -50,13 +64,13 @@ def _chosen(steps: Sequence[Step], excess: int) -> list[CutResult]:
     """Which tool results lose how much: the heads of old ones stay, those of the last turn are levelled."""
     old, last = _uncut(steps)
     chosen: list[CutResult] = []
-    for result, size in old:
-        if excess > 0 and size > 2 * HEAD:
-            chosen.append(result)
-            excess -= size - HEAD
+    for result in old:
+        if excess > 0 and result.read > 2 * HEAD:
+            chosen.append(result.cut_to(HEAD))
+            excess -= result.read - HEAD
     if excess > 0:
-        level = _level([size for _, size in last], excess)
-        chosen += [CutResult(turn=r.turn, call=r.call, keep=level) for r, size in last if size > max(level, 2 * HEAD)]
+        level = _level([result.read for result in last], excess)
+        chosen += [result.cut_to(level) for result in last if result.read > max(level, 2 * HEAD)]
     return chosen
 
 
@@ -73,10 +87,10 @@ def _level(sizes: Sequence[int], excess: int) -> int:
     return HEAD
 
 
-def _uncut(steps: Sequence[Step]) -> tuple[list[tuple[CutResult, int]], list[tuple[CutResult, int]]]:
-    """The tool results with the lengths that the model reads now: those of old turns, and those of the last one."""
+def _uncut(steps: Sequence[Step]) -> tuple[list[_ReadResult], list[_ReadResult]]:
+    """The tool results as the model reads them now: those of old turns, and those of the last one."""
     keeps = {(cut.turn, cut.call): cut.keep for step in steps if isinstance(step, ContextCut) for cut in step.results}
-    found: list[tuple[CutResult, int]] = []
+    found: list[_ReadResult] = []
     number = 0
     calls: set[str] = set()
     for step in steps:
@@ -84,6 +98,7 @@ def _uncut(steps: Sequence[Step]) -> tuple[list[tuple[CutResult, int]], list[tup
             number += 1
             calls = {use["id"] for use in reply_of(step).tool_uses}
         elif isinstance(step, ToolCalled) and step.call in calls:
-            size = min(len(step.output), keeps.get((number, step.call), len(step.output)))
-            found.append((CutResult(turn=number, call=step.call, keep=HEAD), size))
-    return [one for one in found if one[0].turn < number], [one for one in found if one[0].turn == number]
+            size = len(step.output)
+            read = min(size, keeps.get((number, step.call), size))
+            found.append(_ReadResult(turn=number, call=step.call, size=size, read=read))
+    return [one for one in found if one.turn < number], [one for one in found if one.turn == number]

@@ -12,7 +12,7 @@ import msgspec
 from actors.model.port import Block, Reply, Turn, is_server_block
 from actors.worker.takings import losses_since_progress
 from protocol.messages import Usage
-from protocol.steps import Begun, ContextCut, ModelCalled, Step, ToolCalled
+from protocol.steps import Begun, ContextCut, CutResult, ModelCalled, Step, ToolCalled
 
 _blocks = msgspec.json.Decoder(list[Block])
 _content = msgspec.json.Decoder(str | list[Block])
@@ -132,13 +132,14 @@ def _sendable(reply: Reply, *, without_thinking: bool = False) -> list[Block]:
     return content[:end]
 
 
-def _cuts(steps: Sequence[Step]) -> dict[tuple[int, str], int]:
-    """How many characters are kept of each tool result that was cut, by turn and call."""
-    found: dict[tuple[int, str], int] = {}
+def _cuts(steps: Sequence[Step]) -> dict[tuple[int, str], CutResult]:
+    """The shortest cut of each tool result that was cut, by turn and call."""
+    found: dict[tuple[int, str], CutResult] = {}
     for step in steps:
         if isinstance(step, ContextCut):
             for cut in step.results:
-                found[cut.turn, cut.call] = min(cut.keep, found.get((cut.turn, cut.call), cut.keep))
+                earlier = found.get((cut.turn, cut.call), cut)
+                found[cut.turn, cut.call] = cut if cut.keep <= earlier.keep else earlier
     return found
 
 
@@ -224,9 +225,14 @@ def turns_taken(steps: Sequence[Step]) -> int:
     return sum(isinstance(step, ModelCalled) for step in steps)
 
 
-def _result_block(step: ToolCalled, keep: int | None) -> Block:
+def cut_note(keep: int, size: int) -> str:
+    """The line behind a tool result that was cut. It is stored with the cut, and replayed as it was stored."""
+    return f"[the first {keep:,} of {size:,} characters]"
+
+
+def _result_block(step: ToolCalled, cut: CutResult | None) -> Block:
     output = step.output or NO_OUTPUT
-    if keep is not None and keep < len(output):
-        output = f"{output[:keep]}\n[the first {keep:,} of {len(output):,} characters]"
+    if cut is not None and cut.keep < len(output):
+        output = f"{output[: cut.keep]}\n{cut.note or cut_note(cut.keep, len(output))}"
     block: Block = {"type": "tool_result", "tool_use_id": step.call, "content": output}
     return block | {"is_error": True} if step.failed else block

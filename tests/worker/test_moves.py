@@ -136,6 +136,15 @@ def test_a_reply_without_text_that_ended_is_asked_for_its_text() -> None:
     assert next_move(BEGUN, [step, said(text("done"), stop="end_turn")]) == Done("done", "end_turn")
 
 
+def test_the_note_behind_a_cut_result_is_sent_as_it_was_stored() -> None:
+    cut = ContextCut(results=(CutResult(turn=1, call="a", keep=3, note="in the words of another release"),))
+    move = next_move(BEGUN, [said(use("a")), called("a", "x" * 1000), cut])
+    assert isinstance(move, AskModel)
+    assert move.turns[-1].content == [
+        {"type": "tool_result", "tool_use_id": "a", "content": "xxx\nin the words of another release"}
+    ]
+
+
 def test_replies_without_text_end_the_task_after_a_few() -> None:
     steps: list[Step] = [said(THINKING, stop="end_turn")] * MAX_EMPTY
     assert isinstance(next_move(BEGUN, steps), AskModel)
