@@ -80,7 +80,9 @@ def test_an_arriving_handoff_leaves_the_half_typed_answer_in_sight(terminal: Ter
 def test_ctrl_c_and_ctrl_d_leave_the_prompt(terminal: Terminal, key: str) -> None:
     terminal.until_shown(">")
     terminal.process.send_signal(signal.SIGUSR1)
-    terminal.until_shown("new: 1 ")
+    arrived = terminal.until_shown("new: 1 ")
+    # While a line is written above the prompt, the terminal itself turns Ctrl-C into a signal; not behind the prompt.
+    terminal.until_shown(">", after=arrived)
     terminal.type(key)
     terminal.until_shown("outcome: None")
     assert terminal.process.wait(LIMIT_S) == 0
