@@ -102,7 +102,7 @@ def _check(options: Options) -> None:
     if options["reject"] is not None and options["file"] is not None:
         raise click.UsageError("Either --reject or --edit, not both.")
     if options["reject"] is not None and not options["reject"].strip():
-        raise click.UsageError("Say what should be different: --reject COMMENT. The planner is told the comment.")
+        raise click.UsageError("Say what should be different: --reject COMMENT. The planner reads the comment.")
     about_plan = options["reject"] is not None or options["file"] is not None
     about_tool = options["call"] is not None or options["deny"] is not None
     if options["task"] is None and about_tool:

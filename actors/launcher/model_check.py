@@ -18,7 +18,7 @@ log = get_logger()
 async def check_model(settings: Settings) -> None:
     """Raise ModelError, with what to do, if the provider refuses the key or cannot be reached.
 
-    A server of one's own need not know `count_tokens` or the names of the models: what it says of these is ignored.
+    A local server may not know `count_tokens` or the names of the models. Such answers do not stop the start.
     """
     if settings.offline or settings.model_provider != "anthropic":
         return

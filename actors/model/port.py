@@ -30,7 +30,10 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ToolSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """What a model is told of a tool. With `strict` its input satisfies the schema; not every schema may be strict."""
+    """The description of a tool that the model reads.
+
+    With `strict` the arguments satisfy the schema; not every schema may be strict.
+    """
 
     name: str
     description: str

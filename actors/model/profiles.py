@@ -140,7 +140,7 @@ def refined(profile: Profile, told: Mapping[str, Any]) -> Profile:
 
 
 def _choices(told: Mapping[str, Any], field: str, names: tuple[str, ...]) -> dict[str, Any]:
-    """Those of the names that are supported, if anything is said of them."""
+    """A change of `field` to the supported names; no change if the server marks none of them."""
     said = {name: flag for name in names if (flag := _supported(told, name)) is not None}
     return {field: tuple(name for name in names if said.get(name))} if said else {}
 

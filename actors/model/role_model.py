@@ -82,5 +82,5 @@ class RoleModel:
 
 
 def _ignore(text: str) -> None:
-    """Nobody reads the text while it is written."""
+    """Drop the text: this role streams it to no reader."""
     del text

@@ -1,6 +1,6 @@
 """Requests for the rules: an output format becomes a forced tool, which the rules know, and their answer JSON text.
 
-The request of a format names no tool. Its kind is told by the title of the schema, or else by its properties.
+The request of a format names no tool. The title of the schema names its kind; without a title the properties do.
 """
 
 import copy

@@ -59,7 +59,7 @@ class Pricing:
     def known(self, models: Iterable[str]) -> Known:
         """How far the prices of these models of workers, and of the roles of the supervisor, are known.
 
-        Behind an address of one's own any model may answer, so there no price is sure.
+        Behind a configured address any model may answer, so no price is known there.
         """
         own = () if self._settings.offline else (self._settings.model_planner, self._settings.model_synthesizer)
         found = [self._cost(model, role=False) for model in {*own, *models} if model]
